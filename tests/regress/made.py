@@ -10,7 +10,7 @@ worker, and a missing record.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from unittest.mock import patch
@@ -53,6 +53,8 @@ MIX = (
     ("pins", "icarus", 256, 256, 200, 9.9),
 )
 
+COMMAND = "make nightly SEEDS=4 BUDGET=10m"
+
 LATER = GUARD.model_copy(update={"text": "MISMATCH: stray write", "kind": "stray"})
 """Follows the first failure of each run."""
 
@@ -64,7 +66,7 @@ def groups(gm_width: int) -> tuple[CoverGroup, ...]:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class Plan:
     """Outcome of a run: its failure, and how it ends when run again."""
 
     failure: Failure | None = None
@@ -72,6 +74,9 @@ class _Plan:
     again: RunStatus | None = None
     lost: bool = False
     missing: bool = False
+
+
+Plans = Callable[[Sequence[Job]], Mapping[str, Plan]]
 
 
 def coverage(gm_width: int, seed: int, share: float) -> Coverage:
@@ -117,21 +122,21 @@ def jobs(runs: int, duts: Sequence[str] = (), mix: int = 6) -> list[Job]:
     return found
 
 
-def _plans(planned: Sequence[Job], regression_run: int, last: bool) -> dict[str, _Plan]:
+def _plans(planned: Sequence[Job], regression_run: int, last: bool) -> dict[str, Plan]:
     """Returns what becomes of the runs that do not simply pass."""
     of: dict[str, list[str]] = {}
     for job in planned:
         of.setdefault(job.settings.test, []).append(job.key)
-    found: dict[str, _Plan] = {}
+    found: dict[str, Plan] = {}
     if not last or regression_run == 0:
-        found |= {key: _Plan(DATA, "fail", "fail") for key in of.get("random", [])[:2]}
+        found |= {key: Plan(DATA, "fail", "fail") for key in of.get("random", [])[:2]}
     if regression_run == 0:
-        found |= {key: _Plan(HANG, "hang", "hang") for key in of.get("corner", [])[:1]}
+        found |= {key: Plan(HANG, "hang", "hang") for key in of.get("corner", [])[:1]}
         return found
-    found |= {key: _Plan(STATUS, "fail", "fail") for key in of.get("illegal", [])[:3]}
-    found |= {key: _Plan(GUARD, "fail", "pass") for key in of.get("stress", [])[-1:]}
-    found |= {key: _Plan(lost=True) for key in of.get("stress", [])[:1]}
-    found |= {key: _Plan(missing=True) for key in of.get("directed", [])[:1]}
+    found |= {key: Plan(STATUS, "fail", "fail") for key in of.get("illegal", [])[:3]}
+    found |= {key: Plan(GUARD, "fail", "pass") for key in of.get("stress", [])[-1:]}
+    found |= {key: Plan(lost=True) for key in of.get("stress", [])[:1]}
+    found |= {key: Plan(missing=True) for key in of.get("directed", [])[:1]}
     return found
 
 
@@ -147,7 +152,7 @@ def outside(seed: int) -> OutsideGroup:
     return OutsideGroup(file="dma_facts", source="PTOAS", agrees=10 - len(rows), rows=rows)
 
 
-def _outcome(job: Job, plan: _Plan, when: datetime, found: Coverage | None) -> Outcome:
+def _outcome(job: Job, plan: Plan, when: datetime, found: Coverage | None) -> Outcome:
     settings, times = job.settings, job.expected_seconds
     common = {
         "key": job.key,
@@ -195,6 +200,10 @@ def add_regression(
     regression: str = "nightly",
     counted: int = 1,
     ended: bool = True,
+    noted: bool = True,
+    mix: int = 6,
+    plans: Plans | None = None,
+    cover: Callable[[int], Coverage] | None = None,
 ) -> str:
     """Adds a regression run and returns its name.
 
@@ -209,6 +218,10 @@ def add_regression(
         regression: Name of the regression.
         counted: Every so-manieth run has coverage.
         ended: Without it the coordinator was killed at the end.
+        noted: The coordinator noted the worker that it lost.
+        mix: Kinds of runs, the first of ``MIX``.
+        plans: Gives the runs that do not simply pass, with what becomes of them.
+        cover: Gives the coverage of a run by its place.
     """
     with patch("tb.regress.results.regressions.now_utc", lambda: when):
         name = store.begin_regression(
@@ -217,24 +230,26 @@ def add_regression(
             base_seed=20261119,
             budget_seconds=600.0,
             duts=duts,
-            command="make nightly SEEDS=4",
+            command=COMMAND,
             folder_root="sim_build/nightly",
-            commit="a0c4f83d19e27b64c5510fd0c1a3e6b2f7889d04",
+            commit="a0c4f83d19e27b64c5510fd0c1a3e6b2f7889d04+",
         )
-    planned = jobs(runs, duts)
+    planned = jobs(runs, duts, mix)
     store.plan_runs(name, planned, "manifests")
     for config in dict.fromkeys(job.config for job in planned):
         store.note_build(name, config, inputs=f"inputs of {config}", seconds=30.0)
-    plans = _plans(planned, number, last)
+    wanted = plans(planned) if plans else _plans(planned, number, last)
     seen: set[str] = set()
     for at, job in enumerate(planned[: len(planned) - left]):
-        plan = plans.get(job.key, _Plan())
+        plan = wanted.get(job.key, Plan())
         if plan.lost:
             store.lose(
                 name, Lost(key=job.key, attempt=1, worker="host-1:99", why="killed by SIGKILL")
             )
-        share = 0.02 + 0.02 * number
-        found = None if at % counted else coverage(job.settings.gm_width, at, share)
+        found = None
+        if at % counted == 0:
+            share = 0.02 + 0.02 * number
+            found = cover(at) if cover else coverage(job.settings.gm_width, at, share)
         done = _outcome(job, plan, when + timedelta(seconds=at), found)
         state: RunState = "error" if plan.missing else plan.state
         identity = f"{job.key} {when:%Y%m%d%H%M}"[-64:]
@@ -243,13 +258,13 @@ def add_regression(
             seen.add(bucket)
             _again(store, run, done, plan.again, identity)
     if ended:
-        _end(store, name, when + timedelta(seconds=400 + 10 * number), left)
+        _end(store, name, when + timedelta(seconds=400 + 10 * number), left, noted=noted)
     return name
 
 
 def outcome(job: Job, when: datetime, failure: Failure | None = None) -> Outcome:
     """Returns what a worker hands back of a run that passed, or failed with ``failure``."""
-    return _outcome(job, _Plan(failure, "fail" if failure else "pass"), when, None)
+    return _outcome(job, Plan(failure, "fail" if failure else "pass"), when, None)
 
 
 def write(
@@ -291,7 +306,7 @@ def _again(store: Store, run: int, outcome: Outcome, state: RunStatus, identity:
     store.note_rerun(run, again, state=state, identity=identity)
 
 
-def _end(store: Store, name: str, when: datetime, left: int) -> None:
+def _end(store: Store, name: str, when: datetime, left: int, *, noted: bool) -> None:
     merged = store.merged([name])
     with patch("tb.regress.results.regressions.now_utc", lambda: when):
         store.end_regression(
@@ -301,7 +316,7 @@ def _end(store: Store, name: str, when: datetime, left: int) -> None:
             coverage=merged.percent,
             groups={group: counts.percent for group, counts in merged.groups.items()},
             code={"mte2": {"line": (90, 100), "branch": (40, 80)}, "fix": {"line": (50, 100)}},
-            notes=[f"{LOST}: worker host-1:99 was lost (killed by SIGKILL), begun again"],
+            notes=[f"{LOST}: worker host-1:99 was lost (killed by SIGKILL), begun again"][:noted],
         )
 
 

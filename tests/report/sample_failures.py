@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The failures of the made-up regression run: a bucket for each way to show one."""
+"""The failures of the made-up regression run: one for each way to show one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 import numpy as np
 
 from tb.record.failure import Failure, Picture, PictureRow
-from tb.regress.queries.views import Bucket, Rerun, RunRow, RunState
-
-_WHEN = datetime(2026, 11, 21, 2, 21, 40, tzinfo=UTC)
+from tb.record.record import RunStatus
 
 
 def _rows(
@@ -129,124 +125,13 @@ CRASH = Failure(
 )
 
 
-@dataclass(frozen=True)
-class _Made:
-    """A bucket to be: which runs fail so, how, and what is known of it."""
-
-    id: str
-    title: str
-    state: RunState
-    test: str
-    sim: str
-    runs: int
-    failure: Failure
-    regression_runs: int = 1
-    first_regression: str = "2026-11-21.1"
-    again: RunState | None = "fail"
-
-
-_MADE = (
-    _Made(
-        "B3fa2c190d",
-        "wrong row data: mte_gm_ub on mte2 writes ub0, lane 0, behind a loop",
-        *("fail", "random", "verilator", 9),
-        DATA,
-    ),
-    _Made(
-        "B77e01d52a",
-        "write outside the destination: mte_ub_gm on mte3 writes gm, 4 KiB page edge",
-        *("fail", "stress", "verilator", 3),
-        GUARD,
-        4,
-        "2026-11-18.1",
-    ),
-    _Made(
-        "B0c41aa18e",
-        "status OK not RULE: mte_l0c_gm on fix, FIX-L17",
-        *("fail", "illegal", "verilator", 2),
-        STATUS,
-    ),
-    _Made("B91d3f06b7", "protocol axi_4k on mte2", *("fail", "errors", "verilator", 1), PROTOCOL),
-    _Made(
-        "Be5528b3c4",
-        "hang: mte_l1_fb on mte1, no done",
-        *("hang", "pins", "icarus", 1),
-        HANG,
-        2,
-        "2026-11-20.1",
-    ),
-    _Made(
-        "B40c9ee7f1",
-        "crash: Segmentation fault",
-        *("flaky", "faults", "verilator", 1),
-        CRASH,
-        again="pass",
-    ),
-)
-
-
-def failing_runs(rows: Sequence[RunRow]) -> list[RunRow]:
-    """Returns the runs with the failures of :func:`bucket_list` in them."""
-    found = list(rows)
-    free = {index for index, row in enumerate(rows) if row.state == "pass"}
-    for made in _MADE:
-        mine = [
-            index
-            for index in sorted(free)
-            if (rows[index].test, rows[index].sim) == (made.test, made.sim)
-        ][: made.runs]
-        free -= set(mine)
-        for index in mine:
-            row = rows[index]
-            found[index] = replace(
-                row,
-                state=made.state,
-                bucket=made.id,
-                sent=row.sent // 3,
-                message=made.failure.text.splitlines()[0],
-            )
-    last = max(free)
-    found[last] = replace(
-        rows[last], state="error", message="the record is missing: no record.json", attempts=3
-    )
-    return found
-
-
-def _with_command(failure: Failure, command: str) -> Failure:
-    """Returns the failure with the command after a text that ends before one."""
-    text = failure.text + (command if failure.text.endswith("\n  ") else "")
-    return failure.model_copy(update={"text": text})
-
-
-def bucket_list(rows: Sequence[RunRow]) -> list[Bucket]:
-    """Returns the buckets of runs made by :func:`failing_runs`, the largest first."""
-    buckets = []
-    for made in _MADE:
-        runs = [row for row in rows if row.bucket == made.id]
-        first, failure = runs[0], made.failure
-        reruns = []
-        if made.again:
-            path = f"{first.folder.rsplit('/', 1)[0]}/rerun"
-            reruns.append(
-                Rerun(first.id, made.again, _WHEN, f"{path}/waves.fst", f"{path}/timeline.json", "")
-            )
-        buckets.append(
-            Bucket(
-                id=made.id,
-                title=made.title,
-                kind=failure.kind,
-                slot=failure.slot,
-                op=failure.op,
-                field=failure.field,
-                rule=failure.rule,
-                space=failure.space,
-                address_class=failure.address_class,
-                runs=tuple(row.id for row in runs),
-                first_regression=made.first_regression,
-                regression_runs=made.regression_runs,
-                example=_with_command(failure, first.command),
-                example_run=first,
-                reruns=tuple(reruns),
-            )
-        )
-    return buckets
+FAILURES: dict[str, tuple[Failure, RunStatus, RunStatus, str, str, int, int]] = {
+    "data": (DATA, "fail", "fail", "random", "verilator", 9, 0),
+    "guard": (GUARD, "fail", "fail", "stress", "verilator", 3, 3),
+    "status": (STATUS, "fail", "fail", "illegal", "verilator", 2, 0),
+    "protocol": (PROTOCOL, "fail", "fail", "errors", "verilator", 1, 0),
+    "hang": (HANG, "hang", "hang", "pins", "icarus", 1, 1),
+    "crash": (CRASH, "crash", "pass", "faults", "verilator", 1, 0),
+}
+"""Kind to failure, status of its runs and of one that is repeated, test, simulator, number of runs,
+and how many regression runs before have it already."""

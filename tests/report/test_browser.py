@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tb.coverage.model import Coverage
 from tb.report.site import write
+from tests.regress.made import COMMAND
 from tests.report.browser import PHONE, VARIANTS, Page, Scheme, Visitor, contrast_problems, too_wide
-from tests.report.sample import sample_view
+from tests.report.sample import NOTHING, sample_view
 
 pytestmark = pytest.mark.long
 
@@ -28,7 +28,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a regression run of 2000 runs; what else there is does not matter."""
-    view = replace(sample_view(runs=2000), coverage=Coverage([]), all_time=Coverage([]), code=None)
+    made = replace(sample_view(), coverage=NOTHING, all_time=NOTHING, code=None)
+    runs = [replace(made.runs[at % 300], id=5000 + at) for at in range(2000)]
+    view = replace(made, runs=runs)
     return write(view, tmp_path_factory.mktemp("regression") / "report").parent
 
 
@@ -109,10 +111,10 @@ def test_text_is_searched_in_all_of_a_row(report: Path, visit: Visitor) -> None:
 
 
 def test_a_state_of_the_filters_can_be_linked(report: Path, visit: Visitor) -> None:
-    page = visit(report / "runs.html", "test=random&width=128%2F512&sort=-seconds")
+    page = visit(report / "runs.html", "test=random&width=128%2F512+a5&sort=-seconds")
     assert said(page) == "25 of 300 rows"
-    assert set(shown(page, 4)) == {"128/512"}
-    seconds = [float(text) for text in shown(page, 8)]
+    assert set(shown(page, 4)) == {"128/512 a5"}
+    seconds = [float(text or 0) for text in shown(page, 8)]
     assert seconds == sorted(seconds, reverse=True)
     page.evaluate("location.hash = '#state=hang'")
     page.wait_for_function("document.querySelector('output.shown').value.startsWith('1 of')")
@@ -124,14 +126,11 @@ def test_a_state_of_the_filters_can_be_linked(report: Path, visit: Visitor) -> N
 
 def test_links_of_the_overview_lead_to_runs(report: Path, visit: Visitor) -> None:
     page = visit(report / "index.html")
-    page.get_by_role("link", name="9 runs of B3fa2c190d").click()
+    page.get_by_role("link", name=re.compile("^9 runs of B")).click()
     assert said(page) == "9 of 300 rows"
     page.go_back()
     page.locator(".tests a.cell.s-fail").first.click()
     assert "of 300 rows" in said(page)
-    page.go_back()
-    page.get_by_role("link", name=re.compile(r"^run \d+$")).click()
-    assert said(page) == "1 of 300 rows"
 
 
 def test_a_click_or_key_sorts(report: Path, visit: Visitor) -> None:
@@ -227,7 +226,7 @@ def test_copying_works_without_the_clipboard_interface(report: Path, visit: Visi
     page.get_by_role("button", name="Copy command").click()
     page.get_by_text("copied").wait_for()
     page.context.grant_permissions(["clipboard-read"])
-    assert page.evaluate("navigator.clipboard.readText()") == "make nightly SEEDS=20 BUDGET=25m"
+    assert page.evaluate("navigator.clipboard.readText()") == COMMAND
 
 
 def test_pages_are_whole_without_scripts(report: Path, visit: Visitor) -> None:

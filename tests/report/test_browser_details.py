@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture(scope="module")
 def view() -> RegressionView:
-    return sample_view(runs=120)
+    return sample_view()
 
 
 @pytest.fixture(scope="module")

@@ -9,20 +9,18 @@ from pathlib import Path
 import pytest
 
 from tb.coverage.export.code import CodeFile, CodeLine, CodeView
-from tb.coverage.model import Coverage
 from tb.regress.queries.views import RegressionView
 from tb.report.code_pages import code_pages, file_rows, not_covered, source_line
 from tb.report.page import source_path
 from tb.report.site import write
 from tests.report.pages import Parsed
-from tests.report.sample import sample_view
+from tests.report.sample import NOTHING, sample_view
 
 
 @pytest.fixture(scope="module")
 def view() -> RegressionView:
-    nothing = Coverage([])
-    made = replace(sample_view(runs=60), buckets=[], plan=(), spec=())
-    return replace(made, coverage=nothing, all_time=nothing)
+    made = replace(sample_view(), buckets=[], plan=(), spec=())
+    return replace(made, coverage=NOTHING, all_time=NOTHING)
 
 
 @pytest.fixture(scope="module")

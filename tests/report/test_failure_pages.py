@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tb.coverage.model import Coverage
 from tb.record.failure import Picture, PictureRow
 from tb.regress.queries.views import Bucket, RegressionView
 from tb.report.failure_pages import MOST_RUNS, failure_pages
@@ -16,20 +15,19 @@ from tb.report.page import Page, bucket_path
 from tb.report.site import write
 from tests.report.links import broken_links
 from tests.report.pages import Parsed
-from tests.report.sample import sample_view
+from tests.report.sample import NOTHING, sample_view
 
 pytestmark = pytest.mark.long
 
 
 def lean(view: RegressionView) -> RegressionView:
     """The regression run without what has pages of its own elsewhere."""
-    nothing = Coverage([])
-    return replace(view, code=None, plan=(), spec=(), coverage=nothing, all_time=nothing)
+    return replace(view, code=None, plan=(), spec=(), coverage=NOTHING, all_time=NOTHING)
 
 
 @pytest.fixture(scope="module")
 def view() -> RegressionView:
-    return lean(sample_view(runs=120))
+    return lean(sample_view())
 
 
 @pytest.fixture(scope="module")
@@ -53,18 +51,20 @@ def words_of(view: RegressionView, item: Bucket, folder: Path) -> str:
     return Parsed(write(alone(view, item), folder / "report").parent / bucket_path(item.id)).words
 
 
-def test_the_list_has_every_bucket_and_the_runs_without_one(
-    view: RegressionView, site: Path
-) -> None:
+def test_the_list_has_every_bucket(view: RegressionView, site: Path) -> None:
     words = Parsed(site / "failures.html").words
     for item in view.buckets:
         assert item.title in words
         assert item.example_run.command in words
-    loose = [run for run in view.runs if run.state == "error" and not run.bucket]
-    assert loose
-    for run in loose:
-        assert run.key in words
-        assert run.message in words
+
+
+def test_runs_without_a_bucket_are_listed(view: RegressionView, tmp_path: Path) -> None:
+    (loose,) = [run for run in view.runs if run.state == "error"]
+    kept = [bucket for bucket in view.buckets if loose.id not in bucket.runs]
+    found = replace(view, runs=[replace(loose, bucket="")], buckets=kept)
+    words = Parsed(write(found, tmp_path / "report").parent / "failures.html").words
+    assert loose.key in words
+    assert loose.message in words
 
 
 def test_a_bucket_nobody_has_a_page_for_is_not_lost(view: RegressionView) -> None:
@@ -186,7 +186,7 @@ def test_of_many_runs_the_first_are_listed(view: RegressionView, tmp_path: Path)
 
 
 def test_a_regression_run_without_failures_says_so(tmp_path: Path) -> None:
-    made = lean(sample_view(runs=60, failing=False))
+    made = lean(sample_view(regression_runs=1, runs=60, failing=False))
     folder = write(made, tmp_path / "report").parent
     assert "no run failed" in Parsed(folder / "failures.html").words
     assert not (folder / "failures").exists()

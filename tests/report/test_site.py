@@ -14,6 +14,7 @@ import pytest
 
 from tb.common.errors import PtoError
 from tb.coverage.model import Coverage
+from tb.record.outside import OutsideGroup, OutsideRow
 from tb.regress.queries.views import (
     Figures,
     OutsideView,
@@ -25,8 +26,9 @@ from tb.report import site
 from tb.report.coverage_pages import coverage_pages
 from tb.report.overview import _code, _groups, _tests_run, verdict
 from tb.report.site import write
+from tests.regress.made import COMMAND
 from tests.report.links import broken_links
-from tests.report.sample import sample_view
+from tests.report.sample import NOTHING, sample_view
 
 pytestmark = pytest.mark.long
 
@@ -46,14 +48,14 @@ def report(full: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> Pa
 @pytest.fixture(scope="module")
 def few(full: RegressionView) -> RegressionView:
     """The same without coverage, which has most of the pages."""
-    return replace(full, coverage=Coverage([]), all_time=Coverage([]), code=None)
+    return replace(full, coverage=NOTHING, all_time=NOTHING, code=None)
 
 
 @pytest.fixture(scope="module")
 def good() -> RegressionView:
     """The first regression run of a database, all passed, without coverage."""
     view = sample_view(regression_runs=1, runs=60, failing=False)
-    return replace(view, coverage=Coverage([]), all_time=Coverage([]), code=None)
+    return replace(view, coverage=NOTHING, all_time=NOTHING, code=None)
 
 
 def text_of(page: Path) -> str:
@@ -84,19 +86,21 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, address: str) -> Non
     assert broken_links(tmp_path) == [f"index.html: {address}"]
 
 
-def test_the_overview_says_what_matters(report: Path) -> None:
+def test_the_overview_says_what_matters(full: RegressionView, report: Path) -> None:
+    moved = full.difference
+    assert moved
     text = text_of(report)
     for words in (
-        "FAIL 18 of 290 runs failed in 6 buckets, 4 of them new; 10 of 300 planned did not run: "
-        "the budget of 25 min was used up.",
+        "FAIL 18 of 290 runs failed in 7 buckets, 5 of them new; 10 of 300 planned did not run: "
+        "the budget of 10 min was used up.",
         "Pass rate 93.8 %",
         "moved trend all regression runs",
-        "Newly failing 2",
-        "Buckets new 4",
-        "Bins won 37",
-        "make nightly SEEDS=20 BUDGET=25m",
+        "Newly failing 6",
+        "Buckets new 5",
+        f"Bins won {len(moved.won)}",
+        COMMAND,
         "with changes that are not committed",
-        "the record of pins-icarus-gm256-local256-s0011 is truncated",
+        "directed-icarus-gm256-local256-s0000: the record is missing",
         "Icarus Verilog 12.0, Verilator 5.036",
     ):
         assert words in text, words
@@ -181,9 +185,14 @@ def test_a_regression_run_without_coverage_is_no_point_of_a_line(
     (label,) = re.findall(r'aria-label="(Functional coverage over [^"]*)"', index.read_text())
     assert few.trend[-2].name not in label
     assert few.trend[-3].name in label
-    # 1.9 points a regression run in the sample.
-    assert re.search(r"Functional coverage [\d.]+ % \+3\.8 ", text_of(index))
-    assert [row.change for row in _code(gap)] == [pytest.approx(2.6)] * len(few.regression_run.code)
+    last, counted = few.trend[-1], few.trend[-3]
+    assert last.coverage
+    assert counted.coverage
+    moved = f"{last.coverage - counted.coverage:+.1f}"
+    assert f"Functional coverage {last.coverage:.1f} % {moved} " in text_of(index)
+    assert {row.kind: row.change for row in _code(gap) if row.kind in counted.code} == {
+        kind: pytest.approx(last.code[kind] - counted.code[kind]) for kind in counted.code
+    }
 
 
 def test_groups_move_since_the_last_regression_run_that_counted_them(full: RegressionView) -> None:
@@ -260,7 +269,7 @@ def test_one_run_that_is_not_good_fails_the_regression_run(
 
 
 @pytest.mark.parametrize(
-    ("new", "words"), [(0, "6 buckets, none of them new"), (1, "1 of them new"), (6, "all new")]
+    ("new", "words"), [(0, "7 buckets, none of them new"), (1, "1 of them new"), (7, "all new")]
 )
 def test_the_verdict_says_how_much_is_new(full: RegressionView, new: int, words: str) -> None:
     buckets = [
@@ -278,13 +287,18 @@ def test_failing_runs_come_first_in_the_table(report: Path) -> None:
     assert order == sorted(order)
 
 
-def test_the_testplan_shows_the_worst_first(report: Path) -> None:
-    page = report.with_name("testplan.html")
-    states = re.findall(r'<tr id="[^"]+"><td><span class="state s-([a-z-]+)', page.read_text())
+def test_the_testplan_shows_the_worst_first(few: RegressionView, tmp_path: Path) -> None:
     order = ["fail", "not-run", "partial", "pass"]
-    assert [order.index(state) for state in states] == sorted(map(order.index, states))
+    mixed = [
+        replace(row, state=order[-number % 4].replace("-", " "))
+        for number, row in enumerate(few.plan)
+    ]
+    page = write(replace(few, plan=mixed), tmp_path / "report").with_name("testplan.html")
+    states = re.findall(r'<tr id="[^"]+"><td><span class="state s-([a-z-]+)', page.read_text())
     assert set(states) == set(order)
-    assert "random 63/72 of 75" in text_of(page)
+    assert [order.index(state) for state in states] == sorted(map(order.index, states))
+    done, passed, planned = next(row.tests["random"] for row in mixed if "random" in row.tests)
+    assert f"random {passed}/{done} of {planned}" in text_of(page)
 
 
 def test_what_nobody_exercised_comes_first(full: RegressionView, report: Path) -> None:
@@ -295,21 +309,30 @@ def test_what_nobody_exercised_comes_first(full: RegressionView, report: Path) -
     assert [order.index(who) for who in by] == sorted(map(order.index, by))
 
 
-def test_results_of_others_by_source_and_profile(
-    full: RegressionView, good: RegressionView, report: Path, tmp_path: Path
-) -> None:
-    text = text_of(report.with_name("spec.html"))
+def test_results_of_others_by_source_and_profile(few: RegressionView, tmp_path: Path) -> None:
+    fact = "mte_gm_ub len=72, no pad: 96 B = GM for 0..71, rest not stated"
+    rows = [
+        OutsideRow(name="TAIL-1", verdict="differs", why="tail = fill", text=fact),
+        OutsideRow(name="PAD-4", verdict="unknown", why="breaks DMA-L05 (A-16)", text="fill 3C00"),
+    ]
+    wrong = OutsideRow(name="tstore_acc2gm fn_qf2b8_pre", verdict="unexplained", why="", text="")
+    facts = OutsideGroup(file="dma_facts", source="PTOAS", agrees=9, rows=rows)
+    good = OutsideGroup(file="dma_facts", source="PTOAS", agrees=10, rows=rows[1:])
+    bad = OutsideGroup(file="writeback", source="pto-isa", agrees=1205, rows=[wrong])
+    lone = [OutsideView("seed", 2, [facts, bad]), OutsideView("a5", 0)]
+    text = text_of(write(replace(few, outside=lone), tmp_path / "bad").with_name("spec.html"))
     assert "seed 2 runs a5 not run" in text
     assert "dma_facts PTOAS 11 9 1 1 0 not run" in text
     assert "writeback pto-isa 1 206 1 205 0 0 1 not run" in text
     places = [text.index(word) for word in ("fn_qf2b8_pre", "TAIL-1 differs", "PAD-4 unknown")]
     assert places == sorted(places), "the unexplained come first"
     assert "TAIL-1 differs tail = fill seed PTOAS" in text
-    both = text_of(write(good, tmp_path / "good").with_name("spec.html"))
+    pair = [OutsideView("seed", 2, [facts]), OutsideView("a5", 1, [good])]
+    both = text_of(write(replace(few, outside=pair), tmp_path / "good").with_name("spec.html"))
     assert "dma_facts PTOAS 11 9 1 1 0 10 0 1 0" in both
     assert "PAD-4 unknown breaks DMA-L05 (A-16) seed, a5 PTOAS" in both
     assert "unexplained tstore" not in both
-    none = replace(good, outside=[OutsideView("seed", 0), OutsideView("a5", 0)])
+    none = replace(few, outside=[OutsideView("seed", 0), OutsideView("a5", 0)])
     assert "Not run: no run" in text_of(write(none, tmp_path / "none").with_name("spec.html"))
 
 

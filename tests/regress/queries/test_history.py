@@ -108,7 +108,7 @@ def test_a_regression_run_has_what_it_was_begun_with(store: Store) -> None:
     assert regression_run.started == made.START + timedelta(days=1)
     assert regression_run.ended == regression_run.started + timedelta(seconds=410)
     assert regression_run.commit.startswith("a0c4f83")
-    assert regression_run.command == "make nightly SEEDS=4"
+    assert regression_run.command == made.COMMAND
     assert regression_run.folder == f"sim_build/nightly/{NAMES[1]}"
     assert regression_run.code == {"line": 70.0, "branch": 50.0}
     assert history.regression_run(store).status == "budget"

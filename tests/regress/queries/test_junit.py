@@ -20,7 +20,7 @@ from tests.report.sample import sample_view
 
 @pytest.fixture(scope="module")
 def view() -> RegressionView:
-    return sample_view(runs=120)
+    return sample_view()
 
 
 def cases(document: JUnitXml) -> dict[str, TestCase]:
