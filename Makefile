@@ -151,6 +151,27 @@ flag = $(if $(filter 1,$($(1))),$($(1).flag))
 $(foreach switch,$(SWITCHES),$(if $(filter-out 0 1,$($(switch))),$(error $(switch) is '$($(switch))': \
   write $(switch)=1 to switch it on, $(switch)=0 or nothing not to)))
 
+# What each target takes. Another variable on the command line is an error, since it would have no effect.
+TAKES.run         := $(VARIABLES)
+TAKES.program     := $(filter-out $(RUN_ONLY),$(VARIABLES)) $(PROGRAM_VARIABLES) ARGS
+TAKES.check       := SINCE ARGS
+TAKES.test        := PTO_SHARE SINCE ARGS
+TAKES.nightly     := $(NIGHT_VARIABLES) SEED DUT PROFILE FULL SINCE ARGS
+TAKES.bench       := SEED JSON
+TAKES.prove-arith := ARGS
+TAKES.lint        := ARGS
+TAKES.doctor      := JSON
+TAKES.always      := PYTHON PTO_NO_INSTALL PTO_BUILDS PTO_FRESH_SEED SHELL
+
+GOALS := $(or $(MAKECMDGOALS),$(.DEFAULT_GOAL))
+TAKEN := $(sort $(foreach goal,$(GOALS) always,$(TAKES.$(goal))))
+GIVEN := $(foreach variable,$(.VARIABLES),$(if $(filter command,$(origin $(variable))),$(variable)))
+UNKNOWN := $(firstword $(filter-out $(TAKEN),$(GIVEN)))
+NEAREST = $(shell python3 -c 'import difflib, sys; print(*difflib.get_close_matches(sys.argv[1].upper(), sys.argv[2:], 1))' \
+  $(call quote,$(UNKNOWN)) $(TAKEN) 2>/dev/null)
+$(if $(UNKNOWN),$(error make $(GOALS) has no variable $(UNKNOWN)$(or $(NEAREST:%=; did you mean %?),.) \
+  It takes $(TAKEN); make help describes them))
+
 # Our variables and make's own must not reach the simulators' makefiles, nor cocotb, which reads WAVES.
 PY := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u %) $(NIGHT_VARIABLES:%=-u %) $(PROGRAM_VARIABLES:%=-u %) .venv/bin/python
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tb.record.settings import RunSettings
+from tests.house.test_docs import PAGES, fences
 
 ROOT = Path(__file__).parents[2]
 LOCKS = tuple(path.name for path in sorted(ROOT.glob("requirements*.lock")))
@@ -26,6 +27,8 @@ VARIABLES = (
     "PROGRAM",
     *("REGRESSION", "SEEDS", "JOBS", "BUDGET", "FARM", "RESULTS", "PLAN", "FRESH", "KEEP"),
 )
+
+WORKERS = ("-n", "2", "--dist", "worksteal")
 
 FAKE_PYTHON = """#!/bin/sh
 printf '%s|' "$@" >>"$PTO_FAKE_LOG"
@@ -154,8 +157,7 @@ def test_waves_is_zero_or_one(project: Project) -> None:
 def test_program_takes_files_options_and_the_variables_of_a_run(project: Project) -> None:
     done = project.make(
         *("program", "PROGRAM=a.pto 'b c.pto'", "ARGS=--arg '0=x y.npy' --out 1=o.bin"),
-        *("SIM=icarus", "SEED=7", "WAVES=1", "DUT=a,b", "GM_WIDTH=512", "N=5", "TEST=legal"),
-        "PROFILE=a5",
+        *("SIM=icarus", "SEED=7", "WAVES=1", "DUT=a,b", "GM_WIDTH=512", "PROFILE=a5"),
     )
     assert done.returncode == 0, done.stderr
     assert project.calls()[-1] == [
@@ -181,7 +183,7 @@ def test_the_command_that_repeats_a_run_has_its_profile(project: Project) -> Non
 
 def test_nightly_has_variables_of_its_own(project: Project) -> None:
     done = project.make(
-        *("nightly", "SIM=icarus", "SEEDS=20", "JOBS=2", "BUDGET=10m", "DUT=a,b", "SEED=3"),
+        *("nightly", "SEEDS=20", "JOBS=2", "BUDGET=10m", "DUT=a,b", "SEED=3"),
         *("KEEP=1", "RESULTS=postgresql+psycopg://x/y", "PROFILE=a5,tail=keep"),
     )
     assert done.returncode == 0, done.stderr
@@ -212,31 +214,55 @@ def test_clean_keeps_results_of_regression_runs(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "last"),
+    ("words", "last"),
     [
-        (
-            "test",
-            [
-                *("-m", "pytest", "tests", "-n", "2", "--dist", "worksteal", "--since", "a b"),
-                *("-k", "isa"),
-            ],
-        ),
-        (
-            "check",
-            [
-                *("-m", "pytest", "tests", "-n", "2", "--dist", "worksteal", "--since", "a b"),
-                *("--check", "-k", "isa"),
-            ],
-        ),
-        ("lint", ["-m", "tb.setup.lint", "-k", "isa"]),
-        ("bench", ["-m", "tb", "bench", "--seed", "5", "--json", "x.json"]),
-        ("doctor", ["-m", "tb", "doctor", "--json", "x.json"]),
+        (["test", "ARGS=-k isa", "SINCE=a b"], ["tests", *WORKERS, "--since", "a b", "-k", "isa"]),
+        (["check", "ARGS=-k isa"], ["tests", *WORKERS, "--check", "-k", "isa"]),
+        (["lint", "ARGS=-k isa"], ["tb.setup.lint", "-k", "isa"]),
+        (["bench", "SEED=5", "JSON=x.json"], ["tb", "bench", "--seed", "5", "--json", "x.json"]),
+        (["doctor", "JSON=x.json"], ["tb", "doctor", "--json", "x.json"]),
     ],
 )
-def test_other_targets(project: Project, target: str, last: list[str]) -> None:
-    done = project.make(target, "SEED=5", "JSON=x.json", "ARGS=-k isa", "SINCE=a b")
+def test_other_targets(project: Project, words: list[str], last: list[str]) -> None:
+    done = project.make(*words)
     assert done.returncode == 0, done.stderr
-    assert project.calls()[-1] == last
+    assert [word for word in project.calls()[-1] if word not in ("-m", "pytest")] == last
+
+
+@pytest.mark.parametrize(
+    ("words", "facts"),
+    [
+        (["PROFLE=a5"], "make run has no variable PROFLE; did you mean PROFILE?"),
+        (["sim=icarus"], "no variable sim; did you mean SIM?"),
+        (["n=5"], "no variable n; did you mean N?"),
+        (["run", "ARGS=-v"], "make run has no variable ARGS. It takes CODE_COVERAGE "),
+        (["program", "PROGRAM=a.pto", "TEST=legal"], "make program has no variable TEST"),
+        (["nightly", "SIM=icarus"], "make nightly has no variable SIM"),
+        (["help", "a'b=1"], "make help has no variable a'b."),
+    ],
+)
+def test_a_variable_without_effect_is_refused(
+    project: Project, words: list[str], facts: str
+) -> None:
+    done = project.make(*words)
+    assert done.returncode == 2
+    assert facts in done.stderr
+    assert not project.log.exists(), "nothing runs"
+
+
+@pytest.mark.long
+def test_make_takes_the_variables_of_every_documented_command(project: Project) -> None:
+    lines = {
+        line.removeprefix("$ ").partition(" # ")[0]
+        for page in PAGES
+        for text in (*fences(page), *fences(page, "bash"), *fences(page, "sh"))
+        for line in text.splitlines()
+        if re.match(r"(\$ )?make\b.*=", line)
+    }
+    assert len(lines) > 30
+    for line in sorted(lines):
+        done = project.make("-n", *shlex.split(line.split(" && ")[0])[1:])
+        assert "has no variable" not in done.stderr, line
 
 
 def test_test_needs_both_simulators(project: Project) -> None:
