@@ -33,6 +33,7 @@ from tb.isa.fields import rule_name
 from tb.isa.footprint import Footprint
 from tb.isa.ops import OPS_BY_CODE, SLOTS
 from tb.isa.profile import KNOBS, PROFILES, Profile, current, using
+from tb.isa.spaces import located
 from tb.isa.status import Status
 
 MOST = 20
@@ -297,8 +298,9 @@ def _bytes(one: Alternative, found: Mismatch | None) -> str:
         return f"byte {one.behind[0]}..{one.behind[1]} of each {of}"
     if found is None:
         return "bytes of the op"
-    last = found.address + found.extent - 1
-    return f"{found.count} bytes of {found.space.name} {found.address:#x}..{last:#x}"
+    name, first = located(found.space, found.address)
+    last = first + found.extent - 1
+    return f"{found.count} bytes of {name.upper()} {first:#x}..{last:#x}"
 
 
 def _named(one: Alternative) -> str:

@@ -29,6 +29,7 @@ from tb.isa.descriptor import unpack
 from tb.isa.footprint import Footprint, destinations
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
 from tb.isa.rules import first_d_violation
+from tb.isa.spaces import located
 from tb.isa.text import to_text
 from tb.record.failure import Failure, Picture
 
@@ -192,8 +193,7 @@ class Reporter:
         return None if stamp is None else LastWriter(stamp.cycle, SLOTS[stamp.slot])
 
     def _place(self, failure: Failure, found: Mismatch) -> None:
-        failure.space = found.space.name.lower()
-        failure.address = found.address
+        failure.space, failure.address = located(found.space, found.address)
         failure.address_class = address_class(found)
 
     def _draws(self) -> bool:

@@ -21,7 +21,7 @@ from scoreboards.model.outcome import Outcome
 from tb.harness.layout import GRACE, READ, WRITE
 from tb.isa.footprint import Footprint
 from tb.isa.ops import SLOTS
-from tb.isa.spaces import Space
+from tb.isa.spaces import Space, located
 from tb.isa.status import Status
 
 FAULT_BYTES = 32
@@ -133,8 +133,9 @@ class BadAccess:
 
     def __str__(self) -> str:
         what = "read" if self.side == READ else "write"
+        name, address = located(self.space, self.address)
         return (
-            f"its {what} of {self.space.name} {self.address:#x} was answered with "
+            f"its {what} of {name.upper()} {address:#x} was answered with "
             f"{self.kind.name if self.space is Space.GM else 'an error'} in cycle {self.cycle}"
         )
 

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from numpy.typing import NDArray
 
 from scoreboards.compare import Memories
 from scoreboards.golden import GoldenMemory
 from scoreboards.regions import PAGE_SHIFT, row_starts
 from tb.isa.footprint import Footprint
+from tb.isa.spaces import SEGMENTS, located
 from tb.record.failure import Picture, PictureRow
 
 MOST_ROWS = 64
@@ -41,15 +43,13 @@ def picture_rows(
     length = min(region.length, MOST_BYTES)
     byte = (address - int(starts[wrong]) - MOST_BYTES // _LEAD) // LINE * LINE
     byte = max(0, min(byte, region.length - length))
-    ours, theirs = golden[region.space], actual[region.space]
-    rows = [_row(ours, theirs, start + byte, length) for start in shown]
     parts = []
     if len(shown) < len(starts):
         parts.append(f"rows {first} to {first + len(shown) - 1} of {len(starts)} by address")
     if length < region.length:
         parts.append(f"bytes {byte} to {byte + length - 1} of the {region.length} of each row")
     left_out = f"Shown are {' and '.join(parts)}." if parts else ""
-    return Picture(space=region.space.name.lower(), rows=rows, left_out=left_out)
+    return _picture(actual, golden, region, [start + byte for start in shown], length, left_out)
 
 
 def picture_lines(actual: Memories, golden: GoldenMemory, region: Footprint) -> Picture:
@@ -57,12 +57,11 @@ def picture_lines(actual: Memories, golden: GoldenMemory, region: Footprint) -> 
 
     Lines of pages that hold nothing yet on either side are left out.
     """
-    ours, theirs = golden[region.space], actual[region.space]
+    memory = next(part for part in SEGMENTS[region.space] if region.base in part)
     middle = region.base // LINE * LINE
-    first = max(0, min(middle - LINES // _LEAD * LINE, ours.size - LINES * LINE))
-    lines = range(first, min(first + LINES * LINE, ours.size), LINE)
+    first = max(memory.start, min(middle - LINES // _LEAD * LINE, memory.stop - LINES * LINE))
+    lines = range(first, min(first + LINES * LINE, memory.stop), LINE)
     known = [line for line in lines if golden.is_ensured(region.space, line)]
-    rows = [_row(ours, theirs, line, LINE) for line in known]
     parts = []
     if len(known) < len(lines):
         parts.append(
@@ -73,13 +72,24 @@ def picture_lines(actual: Memories, golden: GoldenMemory, region: Footprint) -> 
         parts.append(f"the last wrong byte is {after} bytes after the last line")
     left_out = "; ".join(parts)
     left_out = f"{left_out[:1].upper()}{left_out[1:]}." if parts else ""
-    return Picture(space=region.space.name.lower(), rows=rows, left_out=left_out)
+    return _picture(actual, golden, region, known, LINE, left_out)
 
 
-def _row(ours: NDArray[np.uint8], theirs: NDArray[np.uint8], start: int, length: int) -> PictureRow:
-    stop = start + length
-    return PictureRow(
-        address=start,
-        expected=ours[start:stop].tobytes().hex(),
-        actual=theirs[start:stop].tobytes().hex(),
-    )
+def _picture(
+    actual: Memories,
+    golden: GoldenMemory,
+    region: Footprint,
+    starts: Sequence[int],
+    length: int,
+    left_out: str,
+) -> Picture:
+    ours, theirs = golden[region.space], actual[region.space]
+    rows = [
+        PictureRow(
+            address=located(region.space, start)[1],
+            expected=ours[start : start + length].tobytes().hex(),
+            actual=theirs[start : start + length].tobytes().hex(),
+        )
+        for start in starts
+    ]
+    return Picture(space=located(region.space, region.base)[0], rows=rows, left_out=left_out)

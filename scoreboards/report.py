@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scoreboards.mismatch import Kind, Mismatch, Part, Position
-from tb.isa.spaces import hex_address
+from tb.isa.spaces import hex_address, located, place_text
 
 COLUMNS = 100
 _BYTES_PER_LINE = 8
@@ -54,7 +54,7 @@ def render(
     space, address = mismatch.space, mismatch.address
     plural = "" if mismatch.count == 1 else "s"
     lines = [
-        f"MISMATCH: {_TITLES[mismatch.kind]}, {space.name} {hex_address(space, address)}, "
+        f"MISMATCH: {_TITLES[mismatch.kind]}, {place_text(space, address)}, "
         f"{mismatch.count} wrong byte{plural} in {mismatch.extent}"
     ]
     for text in op.splitlines():
@@ -64,7 +64,7 @@ def render(
         lines += labelled("where", _where(position))
         if position.source is not None:
             origin, source = position.source
-            lines += labelled("source", f"{origin.name} {hex_address(origin, source)}")
+            lines += labelled("source", place_text(origin, source))
         for text in position.values:
             lines += labelled("expected", text)
     lines += labelled("lane", f"byte {mismatch.lane} of a {mismatch.bus_bytes}-byte bus word")
@@ -80,13 +80,14 @@ def render(
 def hex_lines(mismatch: Mismatch) -> list[str]:
     """Returns expected and actual bytes side by side, ``[xx]`` where they differ."""
     width = 3 * _BYTES_PER_LINE + 1
-    indent = len(hex_address(mismatch.space, mismatch.window)) + 4
+    _, first = located(mismatch.space, mismatch.window)
+    indent = len(hex_address(mismatch.space, first)) + 4
     lines = [f"{'':{indent}}{' expected':<{width}}   {' actual'}"]
     for start in range(0, len(mismatch.expected), _BYTES_PER_LINE):
         expected = mismatch.expected[start : start + _BYTES_PER_LINE]
         actual = mismatch.actual[start : start + _BYTES_PER_LINE]
         differs = [a != b for a, b in zip(expected, actual, strict=True)]
-        address = hex_address(mismatch.space, mismatch.window + start)
+        address = hex_address(mismatch.space, first + start)
         left, right = _cells(expected, differs), _cells(actual, differs)
         lines.append(f"  {address}  {left:<{width}}   {right}".rstrip())
     return lines

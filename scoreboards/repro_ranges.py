@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from scoreboards.golden import GoldenMemory
 from tb.isa.footprint import Footprint
-from tb.isa.spaces import SIZES, Space
+from tb.isa.spaces import SEGMENTS, Space
 
 GRAIN = 64
 """Bytes of a GM word: whole words around rows are written to the file."""
@@ -46,7 +46,8 @@ def ranges_of(footprints: Iterable[Footprint]) -> Ranges:
         if footprint.space is Space.GM:
             parts.append((footprint.row_starts(), footprint.length))
         else:
-            found[footprint.space] = ((0, SIZES[footprint.space]),)
+            memories = SEGMENTS[footprint.space]
+            found[footprint.space] = [(part.start, part.stop) for part in memories]
     if parts:
         starts = np.concatenate([rows for rows, _ in parts]) // GRAIN * GRAIN
         stops = np.concatenate([-(-(rows + length) // GRAIN) * GRAIN for rows, length in parts])

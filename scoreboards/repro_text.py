@@ -13,6 +13,7 @@ from scoreboards.faults import ALL_SLOTS, READS, WRITES, Fault
 from scoreboards.repro_ranges import Section
 from tb.common.paths import ROOT
 from tb.isa.ops import SLOTS
+from tb.isa.spaces import Space, located
 from tb.record.settings import RunSettings
 
 MEMORY = "memory.bin"
@@ -56,16 +57,14 @@ def setup_text(
         lines += ["", "[knobs]", *(f"{name} = {value}" for name, value in knobs.items())]
     for section in loads:
         lines += [
-            *("", "[[load]]", f'space = "{section.space.name.lower()}"'),
-            f"address = {section.start:#x}",
+            *("", "[[load]]", *_place(section.space, section.start)),
             f'data = "{MEMORY}"',
             f"offset = {section.offset}",
             f"length = {section.length}",
         ]
     for fault in faults:
         lines += [
-            *("", "[[fault]]", f'space = "{fault.space.name.lower()}"'),
-            f"address = {fault.address:#x}",
+            *("", "[[fault]]", *_place(fault.space, fault.address)),
             f"length = {fault.length}",
             f'kind = "{fault.kind.name.lower()}"',
             f'sides = "{_SIDES[fault.sides]}"',
@@ -75,6 +74,12 @@ def setup_text(
             names = [f'"{name}"' for bit, name in enumerate(SLOTS) if fault.slots >> bit & 1]
             lines.append(f"slots = [{', '.join(names)}]")
     return "\n".join([*lines, ""])
+
+
+def _place(space: Space, address: int) -> tuple[str, str]:
+    """Returns the keys of a place; setup files know the memories of l0, not l0."""
+    name, offset = located(space, address)
+    return f'space = "{name}"', f"address = {offset:#x}"
 
 
 def replay_command(settings: RunSettings, program: Path) -> str:

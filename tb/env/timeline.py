@@ -20,6 +20,7 @@ from pyuvm import ConfigDB, uvm_subscriber
 from tb.common.paths import RESULT_ENV
 from tb.harness.items import Batch, CheckedBatch
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
+from tb.isa.spaces import place_text
 from tb.isa.status import Status
 from tb.isa.text import to_text
 
@@ -250,7 +251,7 @@ def batch_events(
     at = begin or 0
     yield _instant(f"batch {batch.number}", at, {"transactions": len(batch.block)})
     for fault in batch.faults:
-        where = f"{fault.space.name} {fault.start:#x}, {fault.size} bytes"
+        where = f"{place_text(fault.space, fault.start)}, {fault.size} bytes"
         yield _instant(f"fault {fault.kind.name}", at, {"where": where})
     if batch.reset is not None:
         yield _instant("reset", at + batch.reset.after, {"clocks": batch.reset.hold})

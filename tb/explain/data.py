@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tb.explain.memories import located, memory
+from tb.explain.memories import memory
 from tb.explain.op import Explained
 from tb.explain.parts import Link, Part, first_links
 from tb.explain.query import Answer
+from tb.isa.spaces import located
 
 MOST_RANGES = 4096
 """Ranges of a memory that the data lists; the parts have all bytes."""

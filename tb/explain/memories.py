@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tb.isa.spaces import L0_SEGMENT_SHIFT, L0_SEGMENTS, SEGMENTS, Space, segment_base
+from tb.isa.spaces import L0_SEGMENTS, SEGMENTS, Space, located
 
 NAMES: tuple[str, ...] = tuple(
     name
@@ -11,16 +11,6 @@ NAMES: tuple[str, ...] = tuple(
     for name in (L0_SEGMENTS if space is Space.L0 else (space.name.lower(),))
 )
 """Names of all memories, such as ``ub1`` and ``l0b_mx``."""
-
-_L0 = tuple(L0_SEGMENTS)
-
-
-def located(space: Space, address: int) -> tuple[str, int]:
-    """Returns the name of the memory at an address of a space, and the address in that memory."""
-    if space is not Space.L0:
-        return space.name.lower(), address
-    name = _L0[address >> L0_SEGMENT_SHIFT]
-    return name, address - segment_base(name)
 
 
 def memory(space: Space, address: int) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from html import escape
 from textwrap import wrap
 
-from tb.explain.memories import heading, located
+from tb.explain.memories import heading
 from tb.explain.op import FINE, Explained
 from tb.explain.text import SECTIONS, op_lines
 from tb.explain.tiles import COLOURS, Cell, Line, Tile, tiles
-from tb.isa.spaces import hex_address
+from tb.isa.spaces import hex_address, located
 
 WIDTH = 1240
 """Width of a picture in pixels."""

@@ -6,13 +6,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from tb.explain.memories import heading, located
+from tb.explain.memories import heading
 from tb.explain.op import FINE, Explained
 from tb.explain.parts import Axis, Link, Part, first_links
 from tb.explain.profiles import Difference
 from tb.explain.query import Answer
 from tb.explain.rules import BROKEN, OPEN
-from tb.isa.spaces import Space, hex_address
+from tb.isa.spaces import Space, hex_address, located
 
 Line = tuple[str, str]
 """Text and its style on a terminal, empty for none."""

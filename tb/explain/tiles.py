@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from tb.explain.memories import located
 from tb.explain.parts import Axis, Part
-from tb.isa.spaces import Space
+from tb.isa.spaces import Space, located
 
 ALONG, DOWN, PANEL, STACK = "along", "down", "panel", "stack"
 

@@ -97,6 +97,23 @@ def memory_range(name: str) -> tuple[Space, range]:
     return space, range(SIZES[space])
 
 
+def located(space: Space, address: int) -> tuple[str, int]:
+    """Returns the name of the memory at an address of a space, and the address in that memory.
+
+    The space l0 is four memories behind one port: ``l0b`` begins at address 0x20000 of it.
+    """
+    if space is not Space.L0:
+        return space.name.lower(), address
+    name = tuple(L0_SEGMENTS)[address >> L0_SEGMENT_SHIFT]
+    return name, address - segment_base(name)
+
+
+def place_text(space: Space, address: int) -> str:
+    """Returns the memory and the address in it as reports have them: ``L0B 0x03a00``."""
+    name, offset = located(space, address)
+    return f"{name.upper()} {hex_address(space, offset)}"
+
+
 def hex_address(space: Space, address: int) -> str:
     """Returns an address as wide as its memory's: ten digits for GM, five for the others."""
     return f"{address:#0{12 if space is Space.GM else 7}x}"

@@ -25,7 +25,7 @@ from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.lower import Descriptor, lower
 from tb.isa.rule import Violation
 from tb.isa.rules import d_violations, first_d_violation, lowering_violation
-from tb.isa.spaces import L0_SEGMENTS, Space, memory_range, segment_base
+from tb.isa.spaces import located, memory_range
 from tb.isa.text import AnyOp
 from tb.language.rules.assume import (
     ALL,
@@ -91,10 +91,7 @@ def region(footprint: Footprint) -> Region:
             length, dims = extent, []
         else:
             dims = [(step, (extent - length) // step + 1)]
-    space, base = footprint.space.name.lower(), footprint.base
-    if footprint.space is Space.L0:
-        space = next(name for name in L0_SEGMENTS if base in memory_range(name)[1])
-        base -= segment_base(space)
+    space, base = located(footprint.space, footprint.base)
     return Region(
         space,
         base,

@@ -16,8 +16,10 @@ from scoreboards.repro import MOST, Before
 from scoreboards.repro_ops import items_of, needed
 from scoreboards.repro_ranges import MOST_RANGES, ranges_of, sections_in
 from scoreboards.repro_ranges import Section as At
+from sequences.constraints import OpConstraints
 from sequences.draw.traffic import TrafficGenerator
 from sequences.illegal.generator import IllegalGenerator
+from tb.dut.selection import SELECTABLE
 from tb.isa.block import OpBlock, from_descriptors, from_ops
 from tb.isa.ctrl import SetAtomic, SetCtrl, write_ctrl
 from tb.isa.descriptor import pack
@@ -26,12 +28,14 @@ from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.footprint import Footprint
 from tb.isa.lower import lower
 from tb.isa.ops import SLOTS
-from tb.isa.spaces import SIZES, Space
+from tb.isa.spaces import SEGMENTS, SIZES, Space, located, place_text
 from tb.isa.text import AnyOp
 from tb.language.order.order import order
 from tb.language.reader import read_file
 from tb.language.run.walk import trace
 from tb.language.trace import Move
+from tb.programs.command import Replay
+from tb.programs.options import ProgramOptions
 from tb.programs.setup_file import load_setup
 from tests.scoreboards.bench import Bench, noise
 from tests.wording import says
@@ -327,10 +331,12 @@ def test_an_op_without_a_text_is_omitted(bench: Bench) -> None:
 
 def test_ranges_are_rows_of_gm_and_whole_memories() -> None:
     rows = Footprint(Space.GM, 1000, 50, (3, 2), (60, 1 << 20))
-    found = ranges_of([rows, Footprint(Space.L1, 64, 32, (), ())])
+    l0b = Footprint(Space.L0, 0x23A00, 32, (), ())
+    found = ranges_of([rows, Footprint(Space.L1, 64, 32, (), ()), l0b])
     assert found == {
         Space.GM: [(960, 1216), (960 + (1 << 20), 1216 + (1 << 20))],
-        Space.L1: ((0, SIZES[Space.L1]),),
+        Space.L1: [(0, SIZES[Space.L1])],
+        Space.L0: [(part.start, part.stop) for part in SEGMENTS[Space.L0]],
     }
     assert ranges_of([]) == {}
 
@@ -360,3 +366,23 @@ def test_reading_does_not_change_golden_memories(bench: Bench) -> None:
             assert before[space].tobytes() == noise(space, 0, SIZES[space]).tobytes()
     for space, content in now.items():
         assert (golden[space] == content).all()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("op", SELECTABLE)
+def test_every_op_of_the_table_is_replayed(bench: Bench, op: str) -> None:
+    (block, *_) = TrafficGenerator(5, (op,), OpConstraints(nop=0.0)).draw(30)
+    batch = bench.batch(block)
+    at = next(n for n, outcome in enumerate(bench.outcomes) if outcome.regions)
+    wrong = bench.outcomes[at].regions[0]
+    bench.corrupt(wrong.space, wrong.base)
+    bench.write(batch)
+    (failure,) = bench.run.counts.details
+    name, address = located(wrong.space, wrong.base)
+    assert (failure.op, failure.space, failure.address) == (op, name, address)
+    assert place_text(wrong.space, wrong.base) in failure.text.splitlines()[0]
+    folder = bench.scoreboard.repro.folder
+    assert folder
+    for program in sorted(folder.glob("*/*.pto")):
+        assert Replay.make([str(program)], ProgramOptions(), {}).settings.transactions > 0
+    assert len(list(folder.glob("*/*.pto"))) == 2
