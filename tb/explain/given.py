@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tb.common.errors import PtoError
-from tb.explain.statements import WHERE, Statement
+from tb.language.literal.statements import WHERE, Statement
 
 
 @dataclass

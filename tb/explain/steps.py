@@ -10,12 +10,12 @@ from typing import Literal
 from tb.common.errors import PtoError
 from tb.explain.given import program_of
 from tb.explain.others import passed_over
-from tb.explain.quick import NotQuickError, quick_op
 from tb.explain.statements import WHERE, Statements, statements
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import DmaRegisters, LegacyCopy, LegacySet
 from tb.isa.lower import reads_ctrl
 from tb.isa.text import AnyOp
+from tb.language.literal.quick import NotQuickError, quick_op
 from tb.language.place import Finding, ProgramError
 from tb.language.run.registers import RegisterState
 from tb.language.trace import Move

@@ -11,11 +11,11 @@ import pytest
 
 from tb.common.paths import ROOT
 from tb.explain import steps
-from tb.explain.quick import NotQuickError, quick_op
 from tb.explain.statements import statements
 from tb.explain.steps import Chosen, of_text
 from tb.isa.l0.op import L0Load
 from tb.isa.text import to_text
+from tb.language.literal.quick import NotQuickError, quick_op
 from tests.explain.drawn import KINDS
 from tests.explain.test_command import ELEMENTS, EVERY_OP
 

@@ -14,8 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tb.explain.operands import Operand
-from tb.explain.statements import Statement
 from tb.isa.burst.table import BURSTS
 from tb.isa.ctrl import SetAtomic, SetCtrl
 from tb.isa.dma.legacy import (
@@ -37,6 +35,8 @@ from tb.isa.lower import OP_CLASSES
 from tb.isa.nz.table import MODES, MTE_GM_L1_FRAC
 from tb.isa.ops import OPS
 from tb.isa.text import AnyOp, op_parts
+from tb.language.literal.operands import Operand
+from tb.language.literal.statements import Names, Statement, element_types, split, statement
 
 _POINTER = re.compile(r"!pto\.ptr<\s*([\w.!]+)\s*,\s*(\w+)\s*>")
 _WIDTHS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "f16": 16, "bf16": 16, "f32": 32}
@@ -251,25 +251,40 @@ def _skeleton(text: str) -> str:
     return re.sub(r"\s+", "", re.sub(r"%[\w$.#-]*", "%", text))
 
 
-def quick_op(statement: Statement) -> AnyOp:
+def ops_of(text: str, element: str = "") -> tuple[AnyOp, ...]:
+    """Returns the ops of a text in the form of reports, which line ends or semicolons separate.
+
+    Args:
+        text: The ops.
+        element: Element type, or those of source and destination, of ops without types.
+
+    Raises:
+        NotQuickError: the reader of programs has to read an op.
+        PtoError: a value or a type is not known.
+    """
+    names, kinds = Names({}), element_types(element)
+    return tuple(quick_op(statement(part, sub, names, kinds)) for part, sub in split(text))
+
+
+def quick_op(written: Statement) -> AnyOp:
     """Returns the op of a statement.
 
     Raises:
         NotQuickError: the reader of programs has to read it.
     """
     try:
-        pairs = zip(statement.literals, statement.kinds, strict=True)
+        pairs = zip(written.literals, written.kinds, strict=True)
         numbers = [_Value(_number(literal, kind), kind) for literal, kind in pairs]
-        groups = _Groups(statement, numbers)
-        op = _maker(statement.name)(statement.name, groups, statement.text)
+        groups = _Groups(written, numbers)
+        op = _maker(written.name)(written.name, groups, written.text)
         before, after = op_parts(op)
     except (ValueError, TypeError, KeyError, IndexError, OverflowError, struct.error):
         raise NotQuickError from None
-    if statement.sub_block:
+    if written.sub_block:
         if not hasattr(op, "ub_sub"):
             raise NotQuickError
-        op = replace(op, ub_sub=statement.sub_block)
-    written = statement.with_operands(["%"] * len(statement.operands))
-    if _skeleton(before) != _skeleton(written) or _skeleton(after) != _skeleton(statement.types):
+        op = replace(op, ub_sub=written.sub_block)
+    plain = written.with_operands(["%"] * len(written.operands))
+    if _skeleton(before) != _skeleton(plain) or _skeleton(after) != _skeleton(written.types):
         raise NotQuickError
     return op

@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tb.explain.operands import Operand
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.fields import OpSpec
 from tb.isa.fix.table import CLIP_TYPES, DST_CODES, QUANT_MODES
 from tb.isa.l0.table import SCALE_DTYPE, LoadSpec
 from tb.isa.lower import OP_CLASSES
 from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
+from tb.language.literal.operands import Operand
 
 
 def _spec(name: str) -> OpSpec | None:
