@@ -17,7 +17,7 @@ from pathlib import Path
 from tb.common.paths import ROOT
 from tb.isa.fields import rule_name
 from tb.isa.rules import RULES
-from tb.regress.plan.spec_values import VALUES
+from tb.regress.plan.spec_values import values
 from tb.regress.queries.views import SpecRow
 
 FILES: Mapping[str, str] = {
@@ -37,7 +37,12 @@ CLASSES: Mapping[str, str] = {
 }
 """Class of a rule to what becomes of an op that breaks it."""
 
-_REGISTRIES: Mapping[str, str] = {"EXAMPLES": "", "RULE_EXAMPLES": "rule check "}
+_REGISTRIES: Mapping[str, str] = {
+    "EXAMPLES": "",
+    "CONVERSIONS": "",
+    "FORMATS": "",
+    "RULE_EXAMPLES": "rule check ",
+}
 """Lists of :mod:`sequences.examples.catalog`, to how their names begin in the catalogue: a
 test that goes through one names all of it."""
 
@@ -69,8 +74,8 @@ def catalogue() -> tuple[SpecItem, ...]:
         SpecItem(rule.name, "rule", f"{rule.title} ({CLASSES[rule.kind]})", FILES[rule.family])
         for rule in RULES.values()
     ]
-    values = [SpecItem(v.name, "value", v.text, v.where, v.unit_tests) for v in VALUES]
-    return (*rules, *values)
+    worked = [SpecItem(v.name, "value", v.text, v.where, v.unit_tests) for v in values()]
+    return (*rules, *worked)
 
 
 def item_of(name: str) -> str | None:

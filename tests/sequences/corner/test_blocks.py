@@ -16,8 +16,13 @@ from sequences.constraints import FIX_NAMES, GM_SIZE, GM_UB_NAMES, OP_NAMES, Con
 from sequences.corner.blocks import corner_blocks
 from sequences.draw.copies import CopyGenerator
 from sequences.examples.blocks import example_blocks, op_names, program_blocks, rule_blocks
-from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES, Example, RuleExample
-from sequences.examples.knobs import UBUF_RULE_EXAMPLES
+from sequences.examples.catalog import (
+    EXAMPLES,
+    RULE_EXAMPLES,
+    UBUF_RULE_EXAMPLES,
+    Example,
+    RuleExample,
+)
 from sequences.fixpipe.kinds import CODES
 from sequences.op_filter import forms
 from sequences.place.merge import merge
