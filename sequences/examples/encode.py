@@ -7,7 +7,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-BITS = {"f16": 16, "bf16": 16, "i16": 16, "i8": 8, "ui8": 8, "i4": 4, "f8E4M3FN": 8, "hif8": 8}
+BITS = {
+    **dict.fromkeys(("i4", "si4"), 4),
+    **dict.fromkeys(("i8", "si8", "ui8", "f8E4M3FN", "hif8"), 8),
+    **dict.fromkeys(("i16", "si16", "f16", "bf16"), 16),
+}
 """Bits of a result by its type; others have 32."""
 
 _OFFSET_BITS = {"i4": 5, "si4": 5, "i16": 17, "si16": 17}

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worked values of spec/fixpipe.md sections 4, 5, 9 and 11, and the pipeline that yields them.
+"""The worked values of write-backs (sequences/examples/data), and the pipeline that yields them.
 
-The pipeline is that of section 3: the order of the functions is defined here; the
+The pipeline is that of spec/fixpipe.md, section 3: the order of the functions is defined here; the
 results of the functions come from the proof program.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 
-NAN = float("nan")
-INF = float("inf")
-PI = 3.14159265
+from sequences.examples.catalog import CONVERSIONS, FORMATS, Conversion
+from sequences.examples.conversions import SATS
+from sequences.examples.worked import table
+
+FUNCTIONS = table("functions")
 
 
 def bits(value: float) -> int:
@@ -26,13 +28,13 @@ def parameter(value: float) -> int:
     return bits(value) & 0xFFFFE000
 
 
-SCALES = {0x3F800000: 0x3F800000, 0x3F801FFF: 0x3F800000, 0x3DCCCCCD: 0x3DCCC000}
+SCALES = dict(FUNCTIONS["scales"])
 """f32 bits of a payload and M1, from section 5."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A row of the table of conversions.
+    """A value of a conversion.
 
     Attributes:
         mode: Name without ``_pre`` and suffix.
@@ -187,210 +189,83 @@ def run(
     return values
 
 
-CASES = (
-    Case("qf322b8", 5.0, 0.5, 2),
-    Case("qf322b8", 7.0, 0.5, 4),
-    Case("qf322b8", -5.0, 0.5, 1, offset=3),
-    Case("qf322b8", 5.0, 0.5, 5, offset=3),
-    Case("qf322b8", 1000, 1.0, 55, offset=-200),
-    Case("qf322b8", -1000, 1.0, -56, offset=200),
-    Case("qf322b8", 300, 1.0, 255, offset=100, signed=False),
-    Case("qf322b8", -3, 1.0, 125, offset=128, signed=False),
-    Case("qf322b8", 100, 0.1, 3, offset=-7),
-    Case("qf322b8", NAN, 1.0, 0, offset=5),
-    Case("qf322b8", INF, 1.0, 127),
-    Case("qf322b8", INF, 1.0, 127, offset=-200),
-    Case("qf322b8", -INF, 1.0, 0, offset=200, signed=False),
-    Case("qf322b8", -INF, 1.0, -128, offset=200),
-    Case("qf322b8", 3e38, 2.0, 55, offset=-200),
-    Case("qf322b8", INF, 1.0, 100, offset=-200, clip=100),
-    Case("qf322b8", NAN, 1.0, 0, offset=-200, clip=100),
-    Case("qf322b8", -INF, 1.0, 3, offset=3, relu=1),
-    Case("qf322b8", NAN, 1.0, 0, offset=3, relu=1),
-    Case("qf322b8", 2.5, 1.0, 3, offset=1),
-    Case("qf322b8", 3.5, 1.0, 5, offset=1),
-    Case("qf322b8", -5.0, 0.5, 3, offset=3, relu=1),
-    Case("qf322b8", -50.0, 0.5, -3, offset=3, relu=2, alpha=0.25),
-    Case("qf322b8", -50.0, 0.5, -9, offset=3, relu=2, alpha=0.25, replace=True),
-    Case("qf322b8", 50.0, 1.0, 20, offset=3, clip=20),
-    Case("qf322s4", 3.5, 1.0, 4),
-    Case("qf322s4", 4.5, 1.0, 4),
-    Case("qf322s4", 100, 1.0, 7),
-    Case("qf322s4", -300, 1.0, -1, offset=15),
-    Case("qf322s4", 6.4, 1.0, 7, offset=2),
-    Case("qf322s4", 100, 1.0, -1, offset=-16),
-    Case("qf322s4", -300, 1.0, -8, offset=255),
-    Case("qf322s4", 12, 1.0, 3, offset=-9),
-    Case("qf322s4", NAN, 1.0, 0, offset=3),
-    Case("qf322s4", INF, 1.0, 7, offset=-16),
-    Case("qf322s4", -INF, 1.0, -8, offset=15),
-    Case("qf162b8", 2049, 1 / 16, 127),
-    Case("qf162b8", 1e6, 1 / 1024, 64),
-    Case("qf162b8", NAN, 1.0, 5, offset=5),
-    Case("qf162b8", INF, 1 / 1024, 69, offset=5),
-    Case("req8", 1000, 0.1, 100),
-    Case("req8", -1000, 0.1, -90, offset=10),
-    Case("req8", 513, 0.25, 128, signed=False),
-    Case("req8", -513, 0.25, 0, signed=False),
-    Case("deqf16", 1000, 0.5, 0x5FD0),
-    Case("deqf16", -7, 0.1, 0xB999),
-    Case("deqf16", 200000, 1.0, 0x7BFF),
-    Case("deqf16", 200000, 1.0, 0x7C00, sat=2),
-    Case("deqf16", 200000, 1.0, 0x3C00, clip=0x3C00, sat=2),
-    Case("deqf16", 16777217, 1 / 256, 0x7BFF),
-    Case("deqs16", 100000, 0.25, 25005, offset=5),
-    Case("deqs16", 1e6, 0.5, 32767),
-    Case("deqs16", -1e6, 0.5, -32768, offset=-3),
-    Case("deqs16", 7, 0.5, 4),
-    Case("deqs16", 5, 0.5, 2),
-    Case("deqs16", 1e6, 0.5, 25535, offset=-40000),
-    Case("deqs16", -1e6, 0.5, -1, offset=65535),
-    Case("deqs16", 100000, 0.25, -32768, offset=-65536),
-    Case("deqs16", 1073741824, 1.329227995784916e36, -1, offset=-65536),
-    Case("deqs32", 16777217, 1.0, 16777216),
-    Case("deqs32", 2147483647, 2.0, 2147483647),
-    Case("deqs32", -(2**31), 1.0, -(2**31), offset=-1),
-    Case("deqs32", 1001, 0.5, 507, offset=7),
-    Case("qf162s16", 2049, 1.0, 2048),
-    Case("qf162s16", 70000, 0.5, 32752),
-    Case("qf162s16", -2051, 2.0, -4103, offset=1),
-    Case("qf162s16", 70000, 1.0, 5504, offset=-60000),
-    Case("qs322bf16", 1000, 0.1, 0x42C8),
-    Case("qs322bf16", 16777217, 1.0, 0x4B80),
-    Case("qs322bf16", -7, 0.5, 0xC060),
-    Case("qf322f32", 3.0, 0.1, 0x3E999000),
-    Case("qf322f16", PI, 0.1, 0x3506),
-    Case("qf322bf16", PI, 0.1, 0x3EA1),
-    Case("qf322fp8", PI, 0.1, 0x2A),
-    Case("qf322hif8", PI, 0.1, 0x32),
-    Case("qf322hif8_hybrid", PI, 0.1, 0x32),
-)
-"""Section 11, table of conversions, and those of examples_v2.md, section 3, that it does not have.
+def _want(conversion: Conversion, code: int, signed: bool) -> int:
+    """Return a result as the pipeline has it: of an integer its value."""
+    mode = _mode(conversion)
+    if mode not in INTEGERS:
+        return code
+    kind = INTEGERS[mode].replace("b8", "s8" if signed else "u8")
+    width = BITS_OF[kind]
+    code &= (1 << width) - 1
+    return code - (1 << width) if kind != "u8" and code >> (width - 1) else code
 
-The clips of 20 and 1.0 follow from section 6.
-"""
+
+def _mode(conversion: Conversion) -> str:
+    return conversion.mode.replace("_pre", "").removesuffix("_int")
+
+
+def _cases() -> Iterator[Case]:
+    for each in CONVERSIONS:
+        for x in each.values:
+            yield Case(
+                _mode(each), x.acc, x.scale, _want(each, x.result, x.signed), x.offset, x.signed,
+                ("", "normal_relu", "scalar_relu").index(each.relu), each.alpha, each.clip,
+                SATS.index(each.sat or "sat"), (each.knobs or {}).get("alpha") == "replace",
+            )  # fmt: skip
+
+
+CASES = (
+    *_cases(),
+    Case("qf322b8", 50.0, 1.0, 20, offset=3, clip=20),
+    Case("deqf16", 200000, 1.0, 0x3C00, clip=0x3C00, sat=2),
+)
+"""The conversions of the specification. The clips of 20 and 1.0 follow from section 6."""
 
 Value = tuple[str, int, int, int, int]
 """Unit, mode, operands a and b, result; operand c is 0."""
 
-
-def _all_sats(unit: str, value: float, *codes: int) -> list[Value]:
-    sat, preserve, nosat = codes * 3 if len(codes) == 1 else codes
-    return [(unit, mode, bits(value), 0, code) for mode, code in enumerate((sat, preserve, nosat))]
+_HYBRID = 4
+"""Mode of unit hif8 for hybrid rounding, to which the code of the sat clause is added."""
 
 
-def _hif8(value: float, away: int, hybrid: int | None = None) -> list[Value]:
-    return [
-        *(("hif8", sat, bits(value), 0, away) for sat in range(3)),
-        *(
-            ("hif8", 4 + sat, bits(value), 0, away if hybrid is None else hybrid)
-            for sat in range(3)
-        ),
-    ]
+def _formats() -> Iterator[Value]:
+    """Yield the codes of all formats; of hif8 without an op in both roundings."""
+    for form in FORMATS:
+        unit = {"f8E4M3FN": "e4m3"}.get(form.to, form.to)
+        roundings = [_HYBRID if "hybrid" in form.mode else 0]
+        if form.to == "hif8" and not form.mode:
+            roundings.append(_HYBRID)
+        for value, codes in form.codes:
+            for rounding in roundings:
+                for sat, code in enumerate(codes):
+                    yield unit, rounding + sat, bits(value), 0, code
 
 
-def _both_c48(op: str, old: int, new: int, finite: int, ieee: int) -> list[Value]:
-    code = ("add", "max", "min").index(op)
-    return [("atomic_f16", code, old, new, finite), ("atomic_f16", code + 4, old, new, ieee)]
+def _atomics() -> Iterator[Value]:
+    for kind, op, old, new, finite, ieee in FUNCTIONS["atomics"]:
+        code = ("add", "max", "min").index(op)
+        yield f"atomic_{kind}", code, old, new, finite
+        if kind == "f16":
+            yield f"atomic_{kind}", code + 4, old, new, ieee
 
 
-def _offset(kind: str, record: int, offset: int) -> Value:
-    """Return an input of 0 that shows the offset of a record, as far as the kind has it."""
-    low, high = LIMITS[kind]
-    want = min(max(offset, low), high) & (1 << BITS_OF[kind]) - 1
-    return (f"tail_{kind}", KINDS.index(kind), 0, record >> 37 & 0x1FFFF, want)
+def _offsets() -> Iterator[Value]:
+    """Yield inputs of 0 that show the offset of a record, as far as the kind has it."""
+    for to, _, offset, record in FUNCTIONS["records"]:
+        kind = {"i4": "s4", "i8": "s8", "ui8": "u8", "i16": "s16"}[to]
+        low, high = LIMITS[kind]
+        want = min(max(offset, low), high) & (1 << BITS_OF[kind]) - 1
+        yield f"tail_{kind}", KINDS.index(kind), 0, record >> 37 & 0x1FFFF, want
 
 
 VALUES: tuple[Value, ...] = (
-    *_all_sats("f16", 65519.996, 0x7BFF),
-    *_all_sats("f16", 65520, 0x7BFF, 0x7BFF, 0x7C00),
-    *_all_sats("f16", NAN, 0x0000, 0x7E00, 0x7E00),
-    *_all_sats("f16", 2.0**-25, 0x0000),
-    *_all_sats("f16", 1.00146484375, 0x3C02),
-    *_all_sats("f16", -0.0, 0x8000),
-    *_all_sats("f16", -INF, 0xFBFF, 0xFBFF, 0xFC00),
-    *_all_sats("bf16", 3.4e38, 0x7F7F, 0x7F7F, 0x7F80),
-    *_all_sats("bf16", 1.00390625, 0x3F80),
-    *_all_sats("bf16", 1.01171875, 0x3F82),
-    *_all_sats("bf16", NAN, 0x0000, 0x7FC0, 0x7FC0),
-    *_all_sats("e4m3", 1, 0x38),
-    *_all_sats("e4m3", 448, 0x7E),
-    *_all_sats("e4m3", 464, 0x7E),
-    *_all_sats("e4m3", 464.1, 0x7E, 0x7E, 0x7F),
-    *_all_sats("e4m3", -448, 0xFE),
-    *_all_sats("e4m3", -464.1, 0xFE, 0xFE, 0x7F),
-    *_all_sats("e4m3", -1e6, 0xFE, 0xFE, 0x7F),
-    *_all_sats("e4m3", INF, 0x7E, 0x7E, 0x7F),
-    *_all_sats("e4m3", -INF, 0xFE, 0xFE, 0x7F),
-    *_all_sats("e4m3", 2.0**-9, 0x01),
-    *_all_sats("e4m3", 2.0**-10, 0x00),
-    *_all_sats("e4m3", 1.5 * 2.0**-10, 0x01),
-    *_all_sats("e4m3", -0.0, 0x80),
-    *_all_sats("e4m3", 0.3, 0x2A),
-    *_all_sats("e4m3", 17, 0x58),
-    *_all_sats("e4m3", 19, 0x5A),
-    *_all_sats("e4m3", NAN, 0x00, 0x7F, 0x7F),
-    *_hif8(1, 0x08),
-    *_hif8(2, 0x10),
-    *_hif8(0.5, 0x18),
-    *_hif8(16, 0x40),
-    *_hif8(256, 0x60),
-    *_hif8(32768, 0x6E),
-    *_hif8(0.013671875, 0x5F),
-    *_hif8(2.0**-16, 0x07),
-    *_hif8(2.0**-15, 0x7E),
-    *_hif8(3.14159, 0x15),
-    *_hif8(-100, 0xCA, 0xCB),
-    *_hif8(0.1, 0x52, 0x53),
-    *_hif8(17, 0x40, 0x41),
-    *_hif8(20, 0x41),
-    *_hif8(300, 0x60, 0x61),
-    *_hif8(2.0**-22, 0x01),
-    *_hif8(2.0**-23, 0x01),
-    *_hif8(2.0**-24, 0x00),
-    *_hif8(0.001, 0x74),
-    *_hif8(1000.7, 0x64),
-    *_hif8(-0.0, 0x00),
-    *_all_sats("hif8", 40959, 0x6E),
-    *_all_sats("hif8", 40960, 0x6E, 0x6E, 0x6F),
-    *_all_sats("hif8", -INF, 0xEE, 0xEE, 0xEF),
-    *_all_sats("hif8", NAN, 0x00, 0x80, 0x80),
-    ("h", 0, bits(2049), 0, 0x6800),
-    ("h", 0, bits(1e6), 0, 0x7BFF),
-    ("i32_f32", 0, 16777217, 0, 0x4B800000),
-    ("i32_f32", 0, -16777219 & 0xFFFFFFFF, 0, 0xCB800002),
-    ("i32_f32", 0, 123456789, 0, 0x4CEB79A3),
-    ("i32_f32", 0, 2147483647, 0, 0x4F000000),
-    *_both_c48("add", 0x7BFF, 0x7BFF, 0x7BFF, 0x7C00),
-    *_both_c48("add", 0xFBFF, 0xFBFF, 0xFBFF, 0xFC00),
-    *_both_c48("add", 0x7C00, 0x3C00, 0x7BFF, 0x7C00),
-    *_both_c48("add", 0x7C00, 0xFC00, 0x0000, 0x7E00),
-    *_both_c48("add", 0x7C00, 0xFBFF, 0x7BFF, 0x7C00),
-    *_both_c48("add", 0x7E00, 0x3C00, 0x0000, 0x7E00),
-    *_both_c48("max", 0x7E00, 0x3C00, 0x0000, 0x7E00),
-    *_both_c48("min", 0x3C00, 0x7E00, 0x0000, 0x7E00),
-    *_both_c48("max", 0x7C00, 0x3C00, 0x7C00, 0x7C00),
-    *_both_c48("min", 0xFC00, 0x3C00, 0xFC00, 0xFC00),
-    *_both_c48("add", 0x3C00, 0x3C00, 0x4000, 0x4000),
-    *_both_c48("add", 0x3C00, 0x1000, 0x3C00, 0x3C00),
-    *_both_c48("add", 0x3C00, 0x1001, 0x3C01, 0x3C01),
-    *_both_c48("add", 0x8000, 0x0000, 0x0000, 0x0000),
-    *_both_c48("add", 0x8000, 0x8000, 0x8000, 0x8000),
-    ("atomic_bf16", 0, 0x3F80, 0x3B80, 0x3F80),
-    ("atomic_bf16", 0, 0x3F81, 0x3B80, 0x3F82),
-    ("atomic_bf16", 0, 0x7F7F, 0x7F7F, 0x7F80),
-    ("atomic_f32", 1, 0x80000000, 0x00000000, 0x00000000),
-    ("atomic_f32", 2, 0x00000000, 0x80000000, 0x80000000),
-    ("atomic_f32", 1, 0x7F800001, 0x3F800000, 0x7FC00000),
+    *_formats(),
+    *(("h", 0, bits(value), 0, code) for value, code in FUNCTIONS["half_stage"]),
+    *(("i32_f32", 0, x & 0xFFFFFFFF, 0, code) for x, code in FUNCTIONS["i32_to_f32"]),
+    *_atomics(),
     ("relu", 1, 0x80000000, 0, 0x00000000),
     ("relu", 2, 0x80000000, 0x3E800000, 0x80000000),
     ("relu", 0, 0x7F800001, 0, 0x7F800001),
-    _offset("s8", 0x0000_4060_3F00_0000, 3),
-    _offset("s8", 0x0000_7F20_3DCC_CCCD, -7),
-    _offset("u8", 0x0000_1000_4000_0000, 128),
-    _offset("s4", 0x0000_01E0_3F80_0000, 15),
-    _offset("s4", 0x0000_0200_3F80_0000, -16),
-    _offset("s16", 0x002C_7800_3F00_0000, -40000),
-    _offset("s16", 0x0000_00A0_3E80_0000, 5),
+    *_offsets(),
 )
-"""Section 11, table "To"; sections 4, 6, 7 and 9 in between."""
+"""Values of single functions; those of relu follow from section 6."""
