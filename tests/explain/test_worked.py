@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,72 +12,62 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from sequences.examples.catalog import EXAMPLES, Example
+from sequences.examples.worked import rows
 from tb.explain.command import Options, explain_command
 from tb.explain.forms import RAW_FORMS
 from tb.explain.others import sentence
 from tb.isa.document import page_text
+from tb.isa.spaces import Space
 from tb.language.dialect.forms import FORMS, KNOWN_FORMS
 from tb.language.dialect.sync import SYNC, QuietOp
 from tb.language.run.cube import MADS
 from tests.explain.test_command import ELEMENTS, EVERY_OP, text_of, told
 
+TEXTS = {name: row for file in ("copies", "loads") for name, row in rows(file)}
+"""Rows of the worked values, with the text of their ops."""
 
-def pattern(seed: int, size: int) -> NDArray[np.int64]:
-    """Returns P(s) of spec/examples.md."""
-    at = np.arange(size)
-    return (7 * at + 13 * (at >> 8) + 29 * seed + 3) % 256
-
-
-_FIRST = "copy_gm_to_ubuf 0, 0, 0, 64, 200, 0, 0"
-# Op, element types, seed of the source and its address, bytes of the image, CRC-32.
-IMAGES: dict[str, tuple[str, str, tuple[int, int], int, int]] = {
-    "EX1": ("copy_gm_to_ubuf 0, 0, 0, 32, 128, 0, 0, false, 0, 128, 128", "f32",
-            (0, 0), 4096, 0x3411E7F9),
-    "EX2": ("copy_gm_to_ubuf 5120, 0, 0, 64, 256, 0, 0, false, 0, 1024, 256", "f16",
-            (0, 0), 16384, 0xB8044D87),
-    "EX3": (f"{_FIRST}, true, 0, 200, 256", "f16", (0, 0), 16384, 0xF3771B43),
-    "EX3b": (f"set_mov_pad_val 0x1234; {_FIRST}, true, 0, 200, 256", "i16",
-             (0, 0), 16384, 0xB7D42B96),
-    "EX3c": (f"{_FIRST}, false, 0, 200, 256", "f16", (0, 0), 16384, 0xD0CFFF9A),
-    "EX4": ("copy_ubuf_to_gm 0, 0, 0, 32, 128, 0, 128, 128", "f32", (1, 0), 4096, 0xA55A16CA),
-    "EX5": ("copy_ubuf_to_gm 0, 0, 0, 64, 256, 0, 1024, 256", "f16", (1, 0), 65536, 0x66C94EC3),
-    "EX6": ("set_loop_size_outtoub 4, 1; set_loop1_stride_outtoub 2048, 2048; "
-            "copy_gm_to_ubuf 0, 0, 0, 8, 256, 0, 0, false, 0, 256, 256", "f16",
-            (0, 0), 8192, 0x8E0DC177),
-    "GU-E1": ("mte_gm_ub 0, 0, 0, 40 nburst(3, 64, 64) pad(1.0)", "f16", (0, 0), 256, 0x183875E9),
-    "GU-E2": ("mte_gm_ub 0, 0, 0, 40 nburst(3, 64, 64) loop(2, 256, 192) pad(1.0)", "f16",
-              (0, 0), 512, 0x922F90EE),
-    "GU-E3": ("mte_gm_ub 0, 0, 0, 20 nburst(2, 24, 64) pad(1.0, 2, 1)", "f32",
-              (0, 0), 128, 0xC427217C),
-    "GU-E4": ("mte_gm_ub 0, 0, 0, 224 nburst(1, 224, 256) loop(2, 224, 256) loop(2, 448, 512) "
-              "loop(2, 896, 1024) pad(1.0, 0, 8)", "f32", (0, 0), 2048, 0x8840989E),
-    "UU-E1": ("mte_ub_ub 4096, 0, 2 nburst(3, 1, 2)", "", (2, 4096), 512, 0x4D1B9306),
-    "UU-E2": ("copy_ubuf_to_ubuf 4096, 0, 0, 3, 64, 96, 128", "", (2, 4096), 512, 0x4D1B9306),
-    "GL-E1": ("mte_gm_l1 0, 0, 32 nburst(4, 64, 32)", "", (0, 0), 128, 0xF9539DFB),
-    "LU-E1": ("mte_l1_ub 0, 0, 2 nburst(2, 2, 0)", "", (3, 0), 128, 0x3E678EC6),
-}  # fmt: skip
-"""spec/examples.md, sections 1 to 3."""
+MAPPED = [
+    example
+    for example in EXAMPLES
+    if example.name in TEXTS and "ctrl" not in example.forms and example.space is not Space.BT
+    if "f4E2M1x2" not in TEXTS[example.name].get("types", "") and example.name != "PK-1b"
+]
+"""Those whose map is one of whole bytes that are moved or made, and lists all of them."""
 
 
-@pytest.mark.parametrize("name", IMAGES)
-def test_images_of_the_examples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text, element, (seed, start), size, crc = IMAGES[name]
-    found = told(text, capsys, element=element)
-    (memory,) = found["memories"]
-    image = np.full(size, 0x55 if memory == "gm" else 0xAA, dtype=np.uint8)
-    source = pattern(seed, 1 << 18)
-    assert found["memories"][memory]["complete"]
-    for part in found["parts"]:
-        for offset_src, offset_dst in _offsets(part["axes"]):
-            dst = part["dst"] + offset_dst
-            for byte in range(part["size"]):
-                at = dst + byte
-                if part["source"]:
-                    image[at] = source[part["src"] + offset_src + byte - start]
-                else:
-                    made = bytes.fromhex(part["pattern"])
-                    image[at] = made[at % len(made)]
-    assert zlib.crc32(image.tobytes()) == crc
+def profile_of(example: Example) -> str:
+    return ", ".join(["seed", *(f"{name} = {value}" for name, value in example.knobs.items())])
+
+
+@pytest.mark.parametrize("example", MAPPED, ids=lambda example: example.name)
+def test_images_of_the_examples(example: Example, capsys: pytest.CaptureFixture[str]) -> None:
+    """The byte map of every form makes the image, and says that it is complete."""
+    row, image = TEXTS[example.name], example.images[-1]
+    (source,) = {fill.space for fill in example.fills} or {Space.L1}
+    given = example.initial(source, 0, 1 << 18)
+    for form in example.forms:
+        found = told(row[form], capsys, element=row.get("types", ""), profile=profile_of(example))
+        data = example.initial(image.space, image.start, image.length)
+        assert all(memory["complete"] for memory in found["memories"].values())
+        for part in found["parts"]:
+            fill_part(data, part, given, 0 if image.space is Space.L0 else image.start)
+        assert image.matches(data)
+
+
+def fill_part(
+    data: NDArray[np.uint8], part: dict[str, Any], given: NDArray[np.uint8], start: int
+) -> None:
+    """Writes a part of a byte map into an image that begins at ``start``."""
+    size = part["size"]
+    for offset_src, offset_dst in _offsets(part["axes"]):
+        dst = part["dst"] + offset_dst
+        if part["source"]:
+            moved = given[part["src"] + offset_src :][:size]
+        else:
+            made = bytes.fromhex(part["pattern"])
+            moved = np.frombuffer((made * (size + 1))[dst % len(made) :][:size], dtype=np.uint8)
+        data[dst - start :][:size] = moved
 
 
 def _offsets(axes: list[dict[str, int]]) -> list[tuple[int, int]]:
@@ -95,7 +84,8 @@ def _offsets(axes: list[dict[str, int]]) -> list[tuple[int, int]]:
 def test_worked_words_of_the_strided_copies(capsys: pytest.CaptureFixture[str]) -> None:
     """By hand from spec/dma.md, section 4, and spec/profiles.md (n [24:4], len [45:25])."""
     words = {
-        word["name"]: int(word["value"], 16) for word in told(IMAGES["EX6"][0], capsys)["words"]
+        word["name"]: int(word["value"], 16)
+        for word in told(TEXTS["EX6"]["legacy"], capsys)["words"]
     }
     assert words == {
         "LOOP_SIZE": 0x0020_0004,
