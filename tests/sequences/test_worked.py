@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of worked values: every key is one that is read, and rows agree with their ops."""
+
+from __future__ import annotations
+
+import pytest
+
+from sequences.blocks import lower_program
+from sequences.examples.catalog import CONVERSIONS, FORMATS, RULE_EXAMPLES
+from sequences.examples.images import FORMS
+from sequences.examples.worked import EXAMPLES, items, rows, table
+from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.fields import rule_name
+from tb.isa.profile import parse_profile, using
+
+GROUP = {"where", "fills", "to", "backgrounds"}
+ROW = {"text", "types", *FORMS, "fills", "to", "size", "crc", "images", "want", "knobs", "acc"}
+OUTCOMES = {"seed", "a5"}
+FILL = {"in", "start", "pattern", "size", "hex", "dtype", "values", "first", "count"}
+CONVERSION = {"mode", "to", "rows", "relu", "alpha", "clip", "sat", "knobs"}
+
+
+@pytest.mark.parametrize("file", EXAMPLES)
+def test_keys_of_images(file: str) -> None:
+    for group in table(file)["group"]:
+        assert set(group) - {"values"} <= GROUP
+        for name, row in group["values"].items():
+            assert set(row) <= ROW | OUTCOMES | {"records"}, name
+    for name, row in rows(file):
+        assert any(form in row for form in FORMS), name
+        assert all(set(fill) <= FILL for fill in row.get("fills", ())), name
+        assert set(row.get("records", ())) <= {"scale", "offsets", "signs"}, name
+        one_of = [key for key in ("crc", "images", "want", "seed") if key in row]
+        assert len(one_of) == 1, name
+        assert ("seed" in row) == ("a5" in row), name
+
+
+def test_keys_of_the_other_files() -> None:
+    for name, row in rows("rules"):
+        assert set(row) <= {"where", "text", "types", "op", "rule", "knobs", "issued"}, name
+        assert row.get("text") or not row.get("issued", True), name
+    for row in (
+        *table("conversions")["conversions"].values(),
+        *table("conversions")["formats"].values(),
+    ):
+        assert set(row) <= CONVERSION
+    assert set(table("conversions")) == {"text", "conversions", "formats"}
+    assert set(table("functions")) == {"scales", "records", "i32_to_f32", "half_stage", "atomics"}
+
+
+def test_names_are_unique() -> None:
+    names = [name for file in EXAMPLES for name, _ in rows(file)]
+    names += [each.name for each in CONVERSIONS] + [each.name for each in FORMATS]
+    assert len(set(names)) == len(names)
+    assert len({item.name for item in items()}) == len(items()) > 220
+
+
+def test_rules_are_of_the_family_of_the_op() -> None:
+    written = {name: row["rule"] for name, row in rows("rules")}
+    written |= {name: row["seed"] for name, row in rows("copies") if "seed" in row}
+    for example in RULE_EXAMPLES:
+        knobs = ", ".join(["seed", *(f"{key} = {value}" for key, value in example.knobs.items())])
+        with using(parse_profile(knobs)):
+            lowered, _ = lower_program(example.program, DmaRegisters(), example.rule)
+        family = lowered.descriptor.spec.rules
+        assert written[example.name] == rule_name(family, example.rule), example.name
