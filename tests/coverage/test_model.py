@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from tb.cli.main import app
 from tb.common.text import percent_text
 from tb.coverage.export.exchange import from_json, to_json
+from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import (
     NOT_SAMPLED,
     Coverage,
@@ -218,3 +222,32 @@ def test_summary() -> None:
 )  # fmt: skip
 def test_hundred_percent_has_no_hole(percent: float, digits: int, text: str) -> None:
     assert percent_text(percent, digits) == text
+
+
+# --- `pto-dv coverage-table` prints what the coverage defines
+
+
+def printed() -> str:
+    done = CliRunner().invoke(app, ["coverage-table"])
+    assert done.exit_code == 0
+    return done.stdout
+
+
+@pytest.mark.long
+def test_table_names_every_point_and_cross() -> None:
+    text = printed()
+    for counts in FunctionalCoverage(illegal=True).groups.values():
+        assert f"| [`{counts.group.name}`](#{counts.group.name}) |" in text
+        for item in counts.group.points:
+            assert re.search(rf"^\| `{item.name}` \|", text, re.MULTILINE), item.name
+        for cross in counts.group.crosses:
+            assert re.search(rf"^\| {re.escape(cross.name)} \|", text, re.MULTILINE), cross.name
+
+
+@pytest.mark.long
+def test_table_gives_the_reason_of_every_exclusion() -> None:
+    text = printed()
+    for counts in FunctionalCoverage(illegal=True).groups.values():
+        reasons = [one.reason for cross in counts.group.crosses for one in cross.exclude]
+        reasons += [one.unreachable for item in counts.group.points for one in item.bins]
+        assert all(reason in text for reason in reasons)

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from scoreboards.faults import READS, WRITES, Fault, FaultKind
 from sequences.draw.traffic import TrafficGenerator
+from tb.common.errors import PtoError
+from tb.env.base_test import PtoTestBase
 from tb.env.stress import LONGEST_WAIT, FaultDraw, draw_reset
 from tb.harness.knobs import PACE, PROFILES, RANGES, draw_profile, paced, slowdown
 from tb.harness.layout import FAULTS, KNOBS
@@ -20,6 +24,7 @@ from tb.isa.dma.op import MteGmL1
 from tb.isa.footprint import destinations, source
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space
+from tests.wording import pattern
 
 LOAD = MteGmL1(1001, 4096, 50, 4, 60, 96)
 COPY = MteUbUb(0, 131072, 2, 4, 1, 2)
@@ -155,3 +160,12 @@ def test_resets_come_at_any_time() -> None:
     assert {reset.phase for reset in resets} == set(range(10))
     assert {len(reset.again) for reset in resets} == {0, 1, 2}
     assert all(min((reset.hold, reset.quiet, *reset.again)) >= 1 for reset in resets)
+
+
+# --- The base class of the simulator tests
+
+
+def test_the_error_of_a_test_without_stimulus_names_the_method() -> None:
+    unfinished = PtoTestBase.stimulate(cast("Any", SimpleNamespace()))
+    with pytest.raises(PtoError, match=pattern("not sends async def stimulate")):
+        unfinished.send(None)

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tb.common.paths import ROOT
 from tb.isa.block import from_ops
 from tb.isa.descriptor import field_values, pack, pack_columns, unpack, unpack_fields
 from tb.isa.dma.op import DmaDescriptor, MteGmUb
@@ -19,6 +21,7 @@ from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import LAYOUTS, OPS
 from tb.isa.rules import first_d_violation
+from tb.isa.verilog import HEADER, header_text
 from tests.isa.strategies import DESCRIPTORS, DMA_DESCRIPTORS, v06_ops
 
 PLAIN = DmaDescriptor(MTE_GM_UB, 1, 0, 0, 32, 1, 0, 0)
@@ -130,3 +133,22 @@ def test_columns_of_a_block_are_complete() -> None:
     assert block.column("len").tolist() == [32]
     with pytest.raises(KeyError, match="length"):
         block.column("length")
+
+
+# --- The generated Verilog header agrees with the tables
+
+
+def test_header_is_not_stale() -> None:
+    assert (ROOT / HEADER).read_text() == header_text(), "run python -m tb.isa.verilog"
+
+
+def test_header_is_marked_as_generated() -> None:
+    assert "Do not edit" in header_text()
+
+
+def test_every_field_has_its_range() -> None:
+    macros = dict(re.findall(r"`define (\S+)\s+(\S+)", header_text()))
+    for name, placed in DMA_LAYOUT.items():
+        assert macros[f"PTO_DMA_{name.upper()}"] == f"{placed.msb}:{placed.lsb}"
+    assert macros["PTO_W_MTE_UB_GM_L2"] == "4"
+    assert macros["PTO_W_MTE_GM_UB_L2"] == "2"

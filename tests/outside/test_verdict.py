@@ -3,20 +3,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from sequences.examples.example import Image
 from sequences.outside.case import Bytes, Case, Crc, Element, Expected, Kept, Written, is_nan
 from sequences.outside.catalog import outside_cases
+from sequences.outside.files import DATA
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import MteL0cGm
 from tb.isa.profile import A5, SEED, Profile, parse_profile, using
 from tb.isa.spaces import Space
 from tb.outside.verdict import Judge, Tally, check, run
 from tb.record.outside import VERDICTS, OutsideGroup, OutsideRow, merged
+from tests.command import pto_dv
+from tests.wording import line_says
 
 UNKNOWN = {"L1UB-3", "L1UB-7", "PAD-4", "CMP-1", "CMP-2"}
 SEED_DIFFERS = {
@@ -175,3 +180,55 @@ def test_runs_are_merged_to_the_worst_of_each_row() -> None:
         assert [group.count(verdict) for verdict in VERDICTS] == [7, 0, 1, 1]
         assert group.total == 9
     assert merged([]) == []
+
+
+# --- ``pto-dv outside``: its lines, its file and its exit code
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("profile", "counts"), [("seed", (1751, 8)), ("a5", (1756, 3))])
+def test_counts(profile: str, counts: tuple[int, int], tmp_path: Path) -> None:
+    target = tmp_path / "new/verdicts.json"
+    done = pto_dv("outside", "--profile", profile, "--json", str(target))
+    assert done.returncode == 0, done.stderr
+    agrees, differs = counts
+    last = done.stdout.splitlines()[-1]
+    assert last == (
+        f"PASS 1764 rows: {agrees} agrees, {differs} differs, 5 unknown, 0 unexplained, "
+        f"profile {profile}"
+    )
+    assert line_says(done.stdout, "PAD-4 unknown DMA-L05")
+    data = json.loads(target.read_text())
+    assert data["profile"] == profile
+    assert data["counts"] == {
+        "agrees": agrees, "differs": differs, "unknown": 5, "unexplained": 0
+    }  # fmt: skip
+    assert sum(group["agrees"] for group in data["groups"]) == agrees
+
+
+@pytest.mark.long
+def test_a_changed_byte_fails(tmp_path: Path) -> None:
+    lines = (DATA / "writeback.csv").read_text().splitlines()
+    cells = lines[5].split(",")
+    place = lines[0].split(",").index("out_bits")
+    cells[place] = f"{int(cells[place], 16) ^ 1:02X}"
+    lines[5] = ",".join(cells)
+    path = tmp_path / "changed.csv"
+    path.write_text("\n".join(lines) + "\n")
+    done = pto_dv("outside", "--writeback", str(path))
+    assert done.returncode == 1
+    assert line_says(done.stdout, "fn_qf2b8_pre line 6 unexplained no value knob")
+    assert done.stdout.splitlines()[-1].startswith("FAIL 1764 rows")
+
+
+@pytest.mark.long
+def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
+    done = pto_dv("outside", "--writeback", str(tmp_path / "none.csv"))
+    assert done.returncode == 2
+    assert "none.csv" in done.stderr
+    done = pto_dv("outside", "--profile", "a6")
+    assert done.returncode == 2
+    (tmp_path / "file").write_text("")
+    done = pto_dv("outside", "--json", str(tmp_path / "file/x.json"))
+    assert done.returncode == 2
+    assert "cannot write" in done.stderr

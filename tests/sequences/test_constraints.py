@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -10,8 +11,19 @@ import pytest
 from sequences.constraints import ConstraintError, GmWindow, OpConstraints, SizeClass
 from sequences.draw.copies import CopyGenerator
 from sequences.draw.traffic import TrafficGenerator
+from sequences.examples.blocks import example_blocks
+from sequences.examples.catalog import EXAMPLES
 from sequences.illegal.generator import IllegalGenerator
+from sequences.uvm import (
+    BlockItem,
+    BlockSeq,
+    CornerSeq,
+    DirectedSeq,
+    IllegalSeq,
+    RandomSeq,
+)
 from tb.common.errors import PtoError
+from tb.isa.profile import A5, using
 
 
 @pytest.mark.parametrize(
@@ -76,3 +88,62 @@ def test_unknown_ops_of_other_generators(make: type[CopyGenerator]) -> None:
     if make is CopyGenerator:
         with pytest.raises(ConstraintError, match="mte_l0c_gm"):
             make(1, ("mte_l0c_gm",))
+
+
+# --- Sequences send every block once, in order, as items with unique ids
+
+
+class Recorder:
+    """A fake sequencer."""
+
+    def __init__(self) -> None:
+        self.started: list[BlockItem] = []
+        self.finished: list[BlockItem] = []
+
+    async def start_item(self, item: BlockItem) -> None:
+        self.started.append(item)
+
+    async def finish_item(self, item: BlockItem) -> None:
+        self.finished.append(item)
+
+
+def send(sequence: BlockSeq) -> list[BlockItem]:
+    recorder = Recorder()
+    sequence.sequencer = recorder
+    asyncio.run(sequence.body())
+    assert recorder.started == recorder.finished
+    return recorder.finished
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [RandomSeq, IllegalSeq])
+def test_transactions(kind: type[RandomSeq]) -> None:
+    sequence = kind(seed=3, transactions=400)
+    items = send(sequence)
+    assert sum(len(item.block) for item in items) == sequence.sent == 400
+    numbers = [item.number for item in items]
+    assert numbers == sorted(set(numbers))
+    assert items[0].get_name() == f"block_{numbers[0]}"
+
+
+@pytest.mark.long
+def test_directed_form() -> None:
+    assert len(send(DirectedSeq(form="legacy"))) == 13
+    applying = [example for example in EXAMPLES if example.applies]
+    for form, least in (("v06", 70), ("ctrl", 8), ("vector", 25), ("scalar", 10)):
+        assert len(send(DirectedSeq(form=form))) >= least
+    every = sum(len(blocks) for each in applying for blocks in example_blocks(each).values())
+    assert len(send(DirectedSeq())) == every > 150
+    with using(A5):
+        assert 100 < len(send(DirectedSeq())) < every
+
+
+@pytest.mark.long
+def test_corner() -> None:
+    assert sum(len(item.block) for item in send(CornerSeq(bus_bytes=16))) > 1000
+
+
+@pytest.mark.long
+def test_given_blocks() -> None:
+    blocks = list(RandomSeq(transactions=100).blocks())
+    assert [item.block for item in send(BlockSeq(source=blocks))] == blocks

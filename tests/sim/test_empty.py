@@ -48,7 +48,7 @@ def run(test: str, folder: Path, *ops: str, transactions: int = 2) -> RunRecord:
         sim="icarus" if test == "corner" else "verilator",
         ops=ops,
         transactions=transactions,
-        fast_build=test == "pins",  # shared with test_gm.py
+        fast_build=test == "pins",  # shared with test_runs.py
     )
 
 

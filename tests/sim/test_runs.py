@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES
+from tb.common.paths import ROOT
 from tb.dut.selection import SELECTABLE
 from tb.isa.rules import RULES
 from tb.record.record import RunRecord
@@ -21,6 +23,7 @@ from tb.run.testlist import planned_test
 from tests.sim.runs import assert_passed, run
 
 pytestmark = pytest.mark.sim
+
 
 QUIET = Console(quiet=True)
 
@@ -170,3 +173,61 @@ def test_record_is_read_back(tmp_path: Path) -> None:
     settings = RunSettings(test="directed", transactions=planned.transactions)
     record = run_once(settings, planned, target, console=QUIET)
     assert RunRecord.model_validate_json(target.read_text()) == record
+
+
+# --- Exercised items of the specification: only those checked without a failure
+
+
+BUGS = (
+    ("{2{pad_val[15:0]}} : pad_val[31:0];", "{4{pad_val[7:0]}} : pad_val[31:0];"),
+    ("wire l06 = |loc_addr[4:0] ||", "wire l06 = |loc_addr[3:0] ||"),
+)
+"""16-bit pads are written wrongly, and a UB address of 16 passes DMA-L06."""
+
+
+def test_failures_are_not_counted(tmp_path: Path) -> None:
+    engines = tmp_path / "rtl_stubs"
+    shutil.copytree(ROOT / "rtl_stubs", engines)
+    source = engines / "common/dma/pto_dma_check.v"
+    text = source.read_text()
+    for find, replace in BUGS:
+        assert text.count(find) == 1, find
+        text = text.replace(find, replace)
+    source.write_text(text)
+    settings = RunSettings(
+        sim="icarus",
+        test="directed",
+        duts=(str(engines / "pto_mte2/manifest.toml"),),
+        ops=("mte_gm_ub",),
+        mismatch_limit=1000,
+    )
+    record = run_once(settings, planned_test("directed"), console=Console(quiet=True))
+    assert record.status == "fail"
+    assert {"EX1", "EX3", "EX3c", "GU-E3", "GU-E4"} <= set(record.exercised)
+    assert not {"EX3b", "GU-E1", "GU-E2"} & set(record.exercised)
+    assert "rule check ub_dst 16" not in record.exercised
+    assert "DMA-L06" not in record.exercised
+    assert record.exercised["rule check dst_stride 40"] == 1
+    assert record.exercised["DMA-L07"] >= 1
+
+
+# --- GM by cocotbext-axi: the engines with a third-party memory and protocol check
+
+
+@pytest.mark.parametrize(
+    ("sim", "test", "transactions"),
+    [
+        ("verilator", "random", 120),
+        ("verilator", "illegal", 60),
+        ("verilator", "errors", 120),
+        ("verilator", "directed", 1),
+        ("verilator", "reset", 60),
+        ("icarus", "random", 30),
+    ],
+)
+def test_the_same_tests_pass(sim: str, test: str, transactions: int) -> None:
+    record = run(test, sim=sim, gm="cocotbext", transactions=transactions, seed=2, fast_build=True)
+    assert_passed(record)
+    assert "GM=cocotbext" in record.command
+    if test == "errors":
+        assert {"RD_SLVERR", "RD_DECERR", "WR_SLVERR", "WR_DECERR"} & set(record.statuses)

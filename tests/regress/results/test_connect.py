@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 from tb.coverage.export.exchange import to_json
 from tb.regress.results.connect import parse, shown
 from tb.regress.results.store import Store, StoreError
+from tests.regress import conftest
+from tests.regress.conftest import Server, server_programs, server_user
 from tests.regress.samples import coverage, job, jobs, outcome, text
 
 
@@ -160,3 +163,58 @@ def test_a_database_that_is_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_percent_in_the_path_is_no_pattern(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/a%25b.db") as store:
         assert store.begin_regression(regression="nightly", signature="plan")
+
+
+# --- Properties of a database server that a file lacks; test_store.py runs on both
+
+
+def test_programs_are_found_where_packages_put_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for version in ("9.6", "15", "17"):
+        (tmp_path / version / "bin").mkdir(parents=True)
+        (tmp_path / version / "bin" / "initdb").touch(mode=0o755)
+    monkeypatch.setattr(conftest, "PLACES", (f"{tmp_path}/*/bin",))
+    assert server_programs() == tmp_path / "17" / "bin"
+    monkeypatch.setattr(conftest, "PLACES", ())
+    monkeypatch.setenv("PATH", str(tmp_path / "15" / "bin"))
+    assert server_programs() == tmp_path / "15" / "bin"
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert server_programs() is None
+
+
+def test_root_runs_the_server_as_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert server_user() in ("postgres", "nobody")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert server_user() is None
+
+
+def test_an_unknown_database_of_a_server(server: Server) -> None:
+    with pytest.raises(StoreError, match='database "nobodys" does not exist'):
+        Store.open(server.url("x").replace("/postgres?", "/nobodys?"))
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
+def test_every_way_to_name_postgresql(server: Server, scheme: str) -> None:
+    with Store.open(server.make().replace("postgresql", scheme, 1)) as store:
+        assert store.begin_regression(regression="nightly", signature="plan")
+
+
+@pytest.mark.long
+def test_a_server_that_goes_away_and_comes_back(new_server: Callable[[], Server]) -> None:
+    """Written data is there again, and the same store continues with it."""
+    own = new_server()
+    with Store.open(own.make()) as store:
+        planned = jobs(2)
+        regression_run = store.begin_regression(regression="nightly", signature="plan")
+        store.plan_runs(regression_run, planned)
+        store.finish_run(regression_run, outcome(planned[0]), state="pass")
+        own.stop()
+        with pytest.raises(StoreError) as caught:
+            store.finish_run(regression_run, outcome(planned[1]), state="pass")
+        assert "see that the server runs" in caught.value.remedy
+        own.start()
+        assert store.jobs_left(regression_run) == planned[1:]
+        assert store.finish_run(regression_run, outcome(planned[1]), state="pass")
+    own.stop()

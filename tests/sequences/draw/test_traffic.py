@@ -12,24 +12,37 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sequences.constraints import (
+    DEFAULT_WINDOWS,
     FIX_NAMES,
     GM_UB_NAMES,
     OP_NAMES,
     GmWindow,
     OpConstraints,
 )
+from sequences.draw.alignments import AlignmentCounts
 from sequences.draw.copies import COPY_FORMS, CopyGenerator
+from sequences.draw.special_data import (
+    BF16,
+    CHUNK,
+    F16,
+    F32,
+    FloatFormat,
+    bias_background,
+    special_fills,
+    special_floats,
+)
 from sequences.draw.traffic import TrafficGenerator
 from sequences.place.merge import gm_intervals, meet_in_gm, partition
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import MteGmL1, MteUbGm
+from tb.isa.dma.table import MTE_GM_UB, MTE_UB_GM
 from tb.isa.footprint import destination, footprints_overlap, source
 from tb.isa.l0.op import L0Descriptor
 from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import LEGACY_FORMS, OPS
-from tb.isa.spaces import Space
+from tb.isa.spaces import SIZES, Space
 from tests.sequences.fix_checks import check_fills, check_flags
 from tests.sequences.reference import (
     BlockError,
@@ -305,3 +318,116 @@ def test_one_form_alone() -> None:
     for name in GM_UB_NAMES:
         for block in TrafficGenerator(3, (name,)).draw(400):
             assert bool(block.legacy_forms) == name.startswith("copy_") or not len(block)
+
+
+# --- Alignments: the rarest pairs of residues are drawn next, by all generators
+
+BUS = 16
+
+
+def all_but(alignments: AlignmentCounts, direction: int, address: int, length: int) -> None:
+    """Notes every pair of a direction but one."""
+    lengths, addresses = np.divmod(np.arange(BUS * BUS), BUS)
+    rest = (addresses != address) | (lengths != length)
+    alignments.note(np.full(rest.sum(), direction), addresses[rest] + 4096, lengths[rest] + 32)
+
+
+@pytest.mark.parametrize("direction", [0, 1])
+def test_the_missing_pair_comes_next(direction: int) -> None:
+    rng = np.random.default_rng(1)
+    alignments = AlignmentCounts(BUS)
+    all_but(alignments, direction, 5, 11)
+    assert alignments.lengths(rng, np.array([direction])).tolist() == [11]
+    assert alignments.addresses(rng, np.array([direction]), np.array([16 + 11])).tolist() == [5]
+    seen = {int(alignments.lengths(rng, np.array([1 - direction]))[0]) for _ in range(200)}
+    assert seen == set(range(BUS))
+
+
+def test_ops_of_one_draw_take_different_pairs() -> None:
+    rng = np.random.default_rng(2)
+    alignments = AlignmentCounts(BUS)
+    store = rng.integers(0, 2, 900)
+    length = alignments.lengths(rng, store)
+    address = alignments.addresses(rng, store, length)
+    for direction in (0, 1):
+        mine = store == direction
+        pairs = set(zip(length[mine].tolist(), address[mine].tolist(), strict=True))
+        assert len(pairs) == BUS * BUS
+    none = np.zeros(0, np.int64)
+    assert len(alignments.lengths(rng, none)) == len(alignments.addresses(rng, none, none)) == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("bus", [16, 32])
+def test_mixed_traffic_meets_nearly_all_pairs(bus: int) -> None:
+    blocks = list(TrafficGenerator(7, constraints=OpConstraints(bus_bytes=bus)).blocks(20000))
+    for spec in (MTE_GM_UB, MTE_UB_GM):
+        pairs = np.zeros((bus, bus), dtype=bool)
+        for block in blocks:
+            mine = (block.opcode == spec.opcode) & (block.column("len") > 0)
+            mine[list(block.legacy_forms)] = False
+            pairs[block.column("ext_addr")[mine] % bus, block.column("len")[mine] % bus] = True
+        assert pairs.mean() > 0.98
+
+
+def test_no_alignment_requested() -> None:
+    limits = OpConstraints(residue=0.0, edge=0.0, pad=0.0)
+    assert sum(map(len, TrafficGenerator(8, constraints=limits).blocks(500))) == 500
+
+
+# --- Initial contents: special values are frequent, in their formats and places
+
+
+@pytest.mark.parametrize("kind", [F16, BF16, F32])
+def test_every_class_of_value_is_frequent(kind: FloatFormat) -> None:
+    bits = special_floats(np.random.default_rng(1), 20000, kind)
+    assert int(bits.min()) >= 0
+    assert int(bits.max()) < 1 << kind.bits
+    top, full = (1 << kind.exponent) - 1, (1 << kind.fraction) - 1
+    exponent, fraction = bits >> kind.fraction & top, bits & full
+    quiet = fraction >> (kind.fraction - 1)
+    classes = {
+        "zero": (exponent == 0) & (fraction == 0),
+        "subnormal": (exponent == 0) & (fraction > 0),
+        "normal": (exponent > 0) & (exponent < top),
+        "largest": (exponent == top - 1) & (fraction == full),
+        "infinity": (exponent == top) & (fraction == 0),
+        "quiet": (exponent == top) & (quiet == 1),
+        "signalling": (exponent == top) & (quiet == 0) & (fraction > 0),
+        "negative": bits >> (kind.bits - 1) == 1,
+    }
+    for name, found in classes.items():
+        assert found.mean() > 0.05, name
+    leads = {int(x).bit_length() for x in fraction[classes["subnormal"]]}
+    assert leads == set(range(1, kind.fraction + 1))
+    payloads = fraction[classes["signalling"]]
+    assert {1, full >> 1} <= set(payloads.tolist()) or len(set(payloads.tolist())) > 1000
+
+
+def test_background_has_any_length_and_all_formats() -> None:
+    rng = np.random.default_rng(2)
+    for size in (0, 1, CHUNK, CHUNK + 1, 70000):
+        assert len(bias_background(rng, size)) == size
+    halves = bias_background(rng, 1 << 16).view("<u2")
+    assert {0x7C00, 0x7F80, 0x8000, 0x7BFF} <= set(halves.tolist())
+    words = bias_background(rng, 1 << 16).view("<u4")
+    assert {0x7F800000, 0xFF800000, 0x7F7FFFFF} <= set(words.tolist())
+
+
+@pytest.mark.long
+def test_fills_are_inside_their_memories() -> None:
+    fills = list(special_fills(3))
+    again = list(special_fills(3))
+    assert all((a.data == b.data).all() for a, b in zip(fills, again, strict=True))
+    spaces = {fill.space for fill in fills}
+    assert spaces == {Space.GM, Space.UB0, Space.UB1, Space.L1}
+    for fill in fills:
+        end = fill.start + len(fill.data)
+        if fill.space is Space.GM:
+            assert any(w.start <= fill.start and end <= w.end for w in DEFAULT_WINDOWS)
+        assert end <= SIZES[fill.space]
+    share = sum(len(fill.data) for fill in fills if fill.space is Space.GM)
+    assert 0.2 < share / sum(window.size for window in DEFAULT_WINDOWS) < 0.6
+    assert not list(special_fills(3, 0.0))
+    with pytest.raises(ValueError, match=r"share is 1\.5"):
+        list(special_fills(3, 1.5))
