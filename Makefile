@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SIM ?= verilator
 
 VARIABLES := SIM TEST SEED N OPS DUT PROFILE GM CONSTRAINTS REPRO WAVES TIMELINE CODE_COVERAGE WAVES_FROM \
-  WAVES_TO GM_WIDTH LOCAL_WIDTH TAG_WIDTH OUTSTANDING JSON
+  WAVES_TO GM_WIDTH LOCAL_WIDTH TAG_WIDTH OUTSTANDING WATCHDOG JSON
 
 SIM.option          := --sim
 SIM.default         := verilator
@@ -71,6 +71,9 @@ TAG_WIDTH.help      := width of a tag in bits, 1 to 16
 OUTSTANDING.option  := --outstanding
 OUTSTANDING.default := 16
 OUTSTANDING.help    := most AXI bursts in flight in each direction, 1 to 64
+WATCHDOG.option     := --watchdog-clocks
+WATCHDOG.default    := that of the manifests, or 200000
+WATCHDOG.help       := clocks in which nothing moves that count as a hang
 JSON.option         := --json
 JSON.default        := a file below sim_build
 JSON.help           := where to write the result record

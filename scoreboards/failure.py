@@ -24,6 +24,7 @@ from scoreboards.report import LastWriter, render
 from scoreboards.repro import Repro
 from tb.harness.hang_report import channel_report
 from tb.harness.items import Batch
+from tb.harness.layout import MOVING
 from tb.harness.protocol import protocol_failure, rule_of
 from tb.isa.descriptor import unpack
 from tb.isa.footprint import Footprint, destinations
@@ -251,11 +252,17 @@ class Reporter:
         if channels := channel_report(self.mailbox.snapshot()):
             lines += ["  who waits for whom:", *(f"    {line}" for line in channels)]
         # The dispatcher allows a block of many short rows more time than is configured.
-        clocks = self.mailbox.watchdog_clocks
+        clocks = self.mailbox.watchdog_clocks * (MOVING if self.mailbox.moves_on else 1)
+        moved = {SLOTS[slot]: self.mailbox.moved_bytes(slot) for _, slot, _ in oldest}
+        bytes_of = ", ".join(f"{slot} {count} bytes" for slot, count in moved.items())
         report = "\n".join(
             [
-                f"HANG: no descriptor accepted or retired for {clocks} clocks",
+                f"HANG: no descriptor accepted or retired for {clocks} clocks, "
+                + ("while beats were granted" if self.mailbox.moves_on else "and no beat granted"),
                 *lines,
+                f"  moved since: {bytes_of or 'nothing'}",
+                "  A slower engine needs more clocks: WATCHDOG= of the run, or watchdog_clocks of its "
+                "manifest.",
                 f"  repeat: {self.run.command}",
             ]
         )
@@ -267,7 +274,8 @@ class Reporter:
             failure.begin_clock, failure.end_clock = max(0, now - max(waited, clocks)), now
             report = self._with_replay(report, batch, index)
         failure.text = report
-        self.run.hang(f"the DUT hangs: nothing moved for {clocks} clocks", report, failure)
+        what = "nothing retired" if self.mailbox.moves_on else "nothing moved"
+        self.run.hang(f"the DUT hangs: {what} for {clocks} clocks", report, failure)
 
     def _waiting(self, slot: int) -> int:
         """Returns for how many clocks a slot has held its oldest descriptor, -1 for none."""

@@ -55,7 +55,9 @@ CodeCoverageOption = Annotated[
 WallLimitOption = Annotated[
     float, typer.Option(help="seconds without progress after which the simulator is ended")
 ]
-WatchdogOption = Annotated[int, typer.Option(help="clocks without progress that count as a hang")]
+WatchdogOption = Annotated[
+    int | None, typer.Option(help="clocks in which nothing moves that count as a hang")
+]
 MismatchLimitOption = Annotated[
     int, typer.Option(help="stop after so many mismatching transactions")
 ]

@@ -101,7 +101,7 @@ def program(
     gm: GmOption = "hdl",
     json: JsonOption = None,
     wall_limit: WallLimitOption = 120.0,
-    watchdog_clocks: WatchdogOption = 200_000,
+    watchdog_clocks: WatchdogOption = None,
     mismatch_limit: MismatchLimitOption = 10,
 ) -> None:
     """Replay programs on engines and model; exit code 0 only when everything matched."""

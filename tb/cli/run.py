@@ -59,7 +59,7 @@ def run(
     repro: ReproOption = "",
     json: JsonOption = None,
     wall_limit: WallLimitOption = 120.0,
-    watchdog_clocks: WatchdogOption = 200_000,
+    watchdog_clocks: WatchdogOption = None,
     mismatch_limit: MismatchLimitOption = 10,
 ) -> None:
     """Build, run one test, print a summary; exit code 0 only when everything matched."""

@@ -124,6 +124,7 @@ class Manifest(BaseModel):
         knob_parameters: Knob of the profile to the parameter of the module that selects it.
         waivers: Verilator control files, absolute once loaded.
         simulator_args: More arguments of the build, by simulator.
+        watchdog_clocks: Clocks in which nothing moves that count as a hang, or None.
         capabilities: Its capabilities.
         path: The manifest file.
     """
@@ -142,6 +143,7 @@ class Manifest(BaseModel):
     knob_parameters: dict[str, Identifier] = Field(default_factory=dict)
     waivers: tuple[str, ...] = ()
     simulator_args: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    watchdog_clocks: Annotated[int, Field(strict=True, ge=100, lt=1 << 31)] | None = None
     capabilities: Capabilities
     path: str = ""
 

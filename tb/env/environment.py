@@ -26,7 +26,7 @@ from pyuvm import (
 from scoreboards.faults import Fault
 from scoreboards.scoreboard import Scoreboard
 from tb.env.agent import SlotAgent
-from tb.env.schedule import flags_to_set, watchdog_clocks
+from tb.env.schedule import WATCHDOG_CLOCKS, flags_to_set, watchdog_clocks
 from tb.env.timeline import Timeline
 from tb.harness.items import MAX_IN_FLIGHT, Batch, CheckedBatch, Reset, SlotItem
 from tb.harness.layout import FAULTS, KNOBS
@@ -215,7 +215,7 @@ class Dispatcher(uvm_driver):
     def _watchdog_clocks(self, block: OpBlock) -> int:
         """Returns after how many clocks without a descriptor moving the batch counts as hung."""
         knobs = {name: self.mailbox.knob(name) for name in KNOBS}
-        return watchdog_clocks(block, knobs, self.run.settings.watchdog_clocks)
+        return watchdog_clocks(block, knobs, self.run.settings.watchdog_clocks or WATCHDOG_CLOCKS)
 
     def _split(self, block: OpBlock) -> tuple[Batch, dict[int, SlotItem]]:
         """Returns the batch of ``block`` and the item of each slot."""

@@ -22,6 +22,9 @@ from tb.isa.l0.table import FRACTAL_ROWS
 from tb.isa.nz.table import C0_BYTES, DN2NZ
 
 LATENCY_KNOBS = tuple(name for name in KNOBS if name.endswith(("_latency", "_jitter")))
+WATCHDOG_CLOCKS = 200_000
+"""Clocks in which nothing moves that count as a hang, unless run or engines have their own."""
+
 CLOCKS_PER_ROW = 64
 """Most clocks of a row in addition to the memory latencies, stalls included."""
 

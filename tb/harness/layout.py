@@ -14,7 +14,7 @@ import numpy as np
 from tb.isa.ops import SLOTS
 
 MAGIC = 0x31584F424D4F5450
-VERSION = 3
+VERSION = 4
 NO_CLEAR = 0xFFFF_FFFF_FFFF_FFFF
 """``clear_bytes`` of a done record without a clear of a unit flag since the done before."""
 
@@ -32,6 +32,12 @@ LATE = 256
 
 NO_FAULT = 0xFFFF_FFFF
 """``fault`` of a hit that was not injected: outside of a memory, or past ``gm_limit``."""
+
+MOVING_ON = 2
+"""Value of ``hang``: beats are granted on and on; 1 means that nothing moves."""
+
+MOVING = 16
+"""How many times as long the watchdog waits while beats are granted, though nothing retires."""
 
 GRACE = 16
 """Clocks after the first error of a slot in which new bursts are not late."""
@@ -134,6 +140,7 @@ SLOT = np.dtype(
         ("records", "<u8"),
         ("dropped", "<u8"),
         ("written_bytes", "<u8"),
+        ("moved_bytes", "<u8"),
         ("stalls", "<u8", (16,)),
         ("state_cycle", "<u8"),
         ("accept_cycle", "<u8"),

@@ -24,6 +24,7 @@ from tb.harness.layout import (
     LATE,
     MAGIC,
     MAILBOX,
+    MOVING_ON,
     READ,
     RING,
     VERSION,
@@ -183,7 +184,10 @@ class Mailbox(MailboxView):
     # --- watchdog, reports --------------------------------------------------------------------
 
     def set_watchdog_clocks(self, clocks: int) -> None:
-        """Sets after how many clocks without accept or done, with work to do, a slot hangs.
+        """Sets after how many clocks a slot with work to do hangs, if nothing moves.
+
+        While beats are granted it hangs after :data:`~tb.harness.layout.MOVING` times as many
+        without an accepted or retired descriptor.
 
         Args:
             clocks: 0 turns the watchdog off.
@@ -197,8 +201,17 @@ class Mailbox(MailboxView):
 
     @property
     def watchdog_clocks(self) -> int:
-        """Clocks without accept or done after which a slot hangs; 0 when the watchdog is off."""
+        """Clocks without accept, done or beat after which a slot hangs; 0: the watchdog is off."""
         return int(self._array["watchdog_clocks"][0])
+
+    @property
+    def moves_on(self) -> bool:
+        """True when the watchdog ended slots that move bytes without an end."""
+        return bool(self._array["hang"][0] == MOVING_ON)
+
+    def moved_bytes(self, slot: int) -> int:
+        """Returns the bytes of beats granted since ``slot`` accepted or retired a descriptor."""
+        return int(self._slots["moved_bytes"][slot])
 
     def clear_hang(self) -> None:
         """Clears the verdict of the watchdog, after a reset."""

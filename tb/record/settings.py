@@ -37,7 +37,8 @@ class RunSettings(BaseModel):
         timeline: Write a trace of all transactions.
         code_coverage: Count lines, branches, expressions and toggles of the engines (Verilator).
         mismatch_limit: Stop after so many mismatching transactions.
-        watchdog_clocks: Clocks without an accepted or retired descriptor that count as a hang.
+        watchdog_clocks: Clocks in which nothing moves that count as a hang; None until the run
+            takes those of its engines.
         wall_limit: Seconds without progress after which the simulator is ended.
         time_limit: Seconds after which the simulation is ended, progress or not; 0 for never.
         options: Test-specific options, from ``tb/run/testlist.toml``.
@@ -67,7 +68,7 @@ class RunSettings(BaseModel):
     timeline: bool = False
     code_coverage: bool = False
     mismatch_limit: int = Field(10, ge=1)
-    watchdog_clocks: int = Field(200_000, ge=100)
+    watchdog_clocks: int | None = Field(None, ge=100, lt=1 << 31)
     wall_limit: float = Field(120.0, gt=0)
     time_limit: float = Field(0.0, ge=0)
     options: dict[str, Any] = Field(default_factory=dict)
@@ -103,6 +104,8 @@ class RunSettings(BaseModel):
             value = getattr(self, variable)
             if value != type(self).model_fields[variable].default:
                 words.append(f"{variable.upper()}={value}")
+        if self.watchdog_clocks is not None:
+            words.append(f"WATCHDOG={self.watchdog_clocks}")
         flags = ("waves", "timeline", "code_coverage")
         words += [f"{name.upper()}=1" for name in flags if getattr(self, name)]
         if self.waves:

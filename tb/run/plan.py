@@ -165,7 +165,13 @@ def plan_run(
         PtoError: a manifest, the constraints or the list of ops cannot be used.
     """
     build = build_plan(settings, test, manifests, variant, fast_build=fast_build)
-    settings = settings.model_copy(update={"profile": str(build.profile)})
+    patience = [item.watchdog_clocks for item in build.manifests if item.watchdog_clocks]
+    settings = settings.model_copy(
+        update={
+            "profile": str(build.profile),
+            "watchdog_clocks": settings.watchdog_clocks or max(patience, default=None),
+        }
+    )
     capabilities = {item.slot: item.capabilities for item in build.manifests}
     selected = select(settings.ops, build.manifests, settings.outstanding)
     constraints = ""

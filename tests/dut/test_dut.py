@@ -111,6 +111,8 @@ def test_a_folder_means_its_dut_toml(tmp_path: Path) -> None:
         ({"loops": "4"}, "key capabilities.loops"),
         ({"errors": '["parity"]'}, "key capabilities.errors.0"),
         ({"outstanding": "0"}, "key capabilities.outstanding"),
+        ({"watchdog_clocks": "99"}, "watchdog_clocks"),
+        ({"watchdog_clocks": "2.5"}, "watchdog_clocks"),
         ({"parameters": "{ TagWidth = 4 }"}, "parameter TagWidth harness"),
         ({"defines": "{ A = 1.5 }"}, "key defines.A"),
         ({"profile": '"a6"'}, "profile 'a6' unknown seed a5"),

@@ -25,6 +25,7 @@ from tb.harness.layout import (
     HITS,
     KNOBS,
     LAYOUTS,
+    MOVING,
     NO_FAULT,
     RING,
     MailboxError,
@@ -703,6 +704,36 @@ def test_the_watchdog_needs_stuck_work(backends: Backends) -> None:
     backends.retire()
     backends.tick(10)
     assert not box.hang
+
+
+def test_a_granted_beat_is_progress_for_a_while(backends: Backends) -> None:
+    box = backends.box
+    box.set_watchdog_clocks(50)
+    box.submit_block(SLOT, np.zeros((1, 16)), [4])
+    backends.tick()
+    backends.pop()
+    backends.library.pto_desc_accept(SLOT)
+    data = random_bytes(32).ctypes.data
+    for _ in range(MOVING - 1):
+        backends.library.pto_local_read(SLOT, 0, int(Space.L1), 0, 32, data)
+        backends.tick(49)
+    assert not box.progress().hang
+    assert box.moved_bytes(SLOT) == 32 * (MOVING - 1)
+    for _ in range(2):
+        backends.library.pto_local_write(SLOT, int(Space.L1), 0, 32, 0, data)
+        backends.tick(40)
+    assert box.progress().hang
+    assert box.moves_on
+    box.clear_hang()
+    backends.retire()
+    assert box.moved_bytes(SLOT) == 0
+    box.submit_block(SLOT, np.zeros((1, 16)), [5])
+    backends.tick()
+    backends.pop()
+    backends.library.pto_desc_accept(SLOT)
+    backends.tick(50)
+    assert box.progress().hang
+    assert not box.moves_on
 
 
 # --- knobs, errors ----------------------------------------------------------------------------

@@ -130,6 +130,8 @@ class Bench:
             snapshot=lambda: IDLE,
             slots=(),
             written_bytes=lambda slot: self.bytes[slot],
+            moved_bytes=lambda slot: 64,
+            moves_on=False,
             state=lambda slot: None,
             knob=lambda name: 7 if name == "seed" else KNOBS[name].low,
             cycles=2000,

@@ -187,6 +187,19 @@ def test_a_hang_names_the_oldest_op(bench: Bench) -> None:
     assert (failure.begin_clock, failure.end_clock) == (1300, 2000)
 
 
+def test_a_hang_says_how_much_moved_and_what_gives_more_time(bench: Bench) -> None:
+    bench.mailbox.watchdog_clocks, bench.mailbox.moves_on = 700, True
+    bench.mailbox.moved_bytes = lambda slot: 4096 + slot
+    batch = bench.batch(from_ops([TO_L1]))
+    batch.hung = True
+    batch.done = {slot: records[:0] for slot, records in batch.done.items()}
+    bench.scoreboard.write(batch)
+    text = only(bench).text
+    assert says(text, f"no descriptor {16 * 700} clocks while beats granted")
+    assert says(text, "moved since: mte2 4097 bytes WATCHDOG= watchdog_clocks manifest")
+    assert f"nothing retired for {16 * 700} clocks" in bench.run.abort_message
+
+
 def test_a_legacy_form_is_named_and_grouped_with_its_op(bench: Bench) -> None:
     blocks = IllegalGenerator(3, ("copy_ubuf_to_gm",)).blocks(200)
     block = next(block for block in blocks if 0 in block.legacy)

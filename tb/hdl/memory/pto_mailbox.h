@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define PTO_MAGIC UINT64_C(0x31584f424d4f5450) /* "PTOMBOX1" */
-#define PTO_VERSION 3u
+#define PTO_VERSION 4u
 #define PTO_SLOTS 4
 #define PTO_RING 1024
 #define PTO_DESC_WORDS 16
@@ -24,6 +24,7 @@
 #define PTO_ERROR_TEXT 256
 #define PTO_NO_CLEAR UINT64_MAX
 #define PTO_NO_FAULT UINT32_MAX /* an error that was not injected: outside of a memory, gm_limit */
+#define PTO_MOVING 16           /* times watchdog_clocks for a slot whose beats are granted */
 #define PTO_GRACE 16            /* clocks after an error in which new bursts are not late */
 
 enum pto_space {
@@ -102,6 +103,7 @@ struct pto_slot {
   uint64_t records;       /* H: done records written */
   uint64_t dropped;       /* H: discarded by a reset */
   uint64_t written_bytes; /* H: local bytes granted, GM bytes after their B */
+  uint64_t moved_bytes;   /* H: in granted beats since the slot accepted or retired a descriptor */
   uint64_t stalls[PTO_CHANNELS]; /* H: clocks in which the harness stalled a channel */
   /* The state of the slot before the edge after `state_cycle`: at each wake-up and hang, else
    * every 4096 clocks. */
@@ -160,7 +162,7 @@ struct pto_mailbox {
   uint32_t wake_request;       /* P: counts requests */
   uint32_t wake_answer;        /* H: the last request answered */
   uint32_t watchdog_clocks;    /* P: 0 is off */
-  uint32_t hang;               /* H sets, P clears */
+  uint32_t hang;               /* H sets, P clears: 1 nothing moves, 2 bytes move without an end */
   uint64_t hang_cycle;         /* H */
 
   uint32_t knob_version; /* P: counts changes of knobs, faults and gm_limit */

@@ -146,7 +146,9 @@ static struct {
   uint64_t error_cycle[PTO_SLOTS];      /* of that error */
   struct queue answers[PTO_SLOTS][READ_PORTS]; /* errors not yet returned to the engine */
   uint32_t stall_totals[PTO_SLOTS][PTO_CHANNELS];
-  uint64_t cycle, progress_cycle;
+  uint64_t cycle;
+  uint64_t progress_cycle; /* in which a descriptor was accepted or retired */
+  uint64_t moved_cycle;    /* in which a beat was granted */
   uint32_t idle_clocks; /* for which an idle slot keeps its clock; 0: always */
   struct writer writer[PTO_SLOTS];
   struct feeder feeder[PTO_SLOTS];
@@ -482,7 +484,7 @@ static const struct layout layouts[] = {
   FIELD(pto_late, beats), FIELD(pto_late, pad),
   FIELD(pto_slot, submitted), FIELD(pto_slot, polled), FIELD(pto_slot, offered),
   FIELD(pto_slot, accepted), FIELD(pto_slot, done), FIELD(pto_slot, records),
-  FIELD(pto_slot, dropped), FIELD(pto_slot, written_bytes), FIELD(pto_slot, stalls),
+  FIELD(pto_slot, dropped), FIELD(pto_slot, written_bytes), FIELD(pto_slot, moved_bytes), FIELD(pto_slot, stalls),
   FIELD(pto_slot, state_cycle), FIELD(pto_slot, accept_cycle), FIELD(pto_slot, flag_cycle),
   FIELD(pto_slot, flag_addr), FIELD(pto_slot, flag_mask), FIELD(pto_slot, flag_word),
   FIELD(pto_slot, flag_reads), FIELD(pto_slot, pad), FIELD(pto_slot, pins),
@@ -577,6 +579,12 @@ static inline void store(int space, int slot, uint64_t addr, int bytes, uint64_t
 static void poison(void *data, int bytes) { memset(data, 0xde, (size_t)bytes); }
 
 /* Response to a failing beat of GM; past `gm_limit` there is no fault. */
+/* A beat of a slot was granted: progress, though no descriptor retires. */
+static inline void moved(int slot, int bytes) {
+  g.moved_cycle = g.cycle;
+  g.box->slot[slot].moved_bytes += (uint64_t)bytes;
+}
+
 static int response(const struct live *fault) {
   return fault && fault->set.kind == PTO_FAULT_SLVERR ? RESP_SLVERR : RESP_DECERR;
 }
@@ -585,6 +593,7 @@ static int response(const struct live *fault) {
 int pto_gm_read(int slot, long long addr_, int bytes, uint32_t *data) {
   uint64_t addr = (uint64_t)addr_ & ~(uint64_t)(bytes - 1);
   need_init();
+  moved(slot, bytes);
   const struct live *fault = NULL;
   if (unlikely(addr + (uint64_t)bytes > g.box->gm_limit) ||
       (unlikely(g.fault_count) && (fault = faulty(slot, PORT_R, PTO_GM, addr, bytes)) != NULL)) {
@@ -602,6 +611,7 @@ int pto_gm_write(int slot, long long addr_, int bytes, unsigned long long strobe
                  const uint32_t *data) {
   uint64_t addr = (uint64_t)addr_ & ~(uint64_t)(bytes - 1);
   need_init();
+  moved(slot, bytes);
   const struct live *fault = NULL;
   if (unlikely(addr + (uint64_t)bytes > g.box->gm_limit) ||
       (unlikely(g.fault_count) && (fault = faulty(slot, PORT_W, PTO_GM, addr, bytes)) != NULL)) {
@@ -638,6 +648,7 @@ int pto_local_read(int slot, int par, int space, int addr_, int bytes, uint32_t 
   enum port port = par ? PORT_PAR : PORT_SRC;
   const struct live *fault = NULL;
   need_init();
+  moved(slot, bytes);
   if (outside(slot, space, addr, bytes,
               par ? "PAR-OUTSIDE: read outside of the memory (space, address)"
                   : "SRC-OUTSIDE: read outside of the memory (space, address)") ||
@@ -667,6 +678,7 @@ int pto_local_write(int slot, int space, int addr_, int bytes, unsigned long lon
   uint64_t addr = (uint32_t)addr_ & ~(uint32_t)(bytes - 1);
   const struct live *fault = NULL;
   need_init();
+  moved(slot, bytes);
   if (outside(slot, space, addr, bytes,
               "DST-OUTSIDE: write outside of the memory (space, address)") ||
       (unlikely(g.fault_count) && (fault = faulty(slot, PORT_DST, space, addr, bytes)) != NULL)) {
@@ -908,13 +920,15 @@ int pto_tick(int pins, int active) {
       flags |= TICK_WAKE | TICK_STATE;
     }
   }
-  if (unlikely(box->watchdog_clocks && g.cycle - g.progress_cycle >= box->watchdog_clocks)) {
+  uint64_t stuck = g.cycle - g.progress_cycle, limit = box->watchdog_clocks;
+  if (unlikely(limit && stuck >= limit &&
+               (g.cycle - g.moved_cycle >= limit || stuck >= limit * PTO_MOVING))) {
     g.progress_cycle = g.cycle;
     if (!box->hang) {
-      box->hang = 1;
+      box->hang = g.cycle - g.moved_cycle >= limit ? 1 : 2;
       box->hang_cycle = g.cycle;
-      fprintf(stderr, "pto: watchdog: nothing accepted or retired for %u clocks, cycle %llu\n",
-              box->watchdog_clocks, (unsigned long long)g.cycle);
+      fprintf(stderr, "pto: watchdog: nothing accepted or retired for %llu clocks, cycle %llu\n",
+              (unsigned long long)stuck, (unsigned long long)g.cycle);
       fflush(stderr);
       flags |= TICK_WAKE | TICK_STATE;
     }
@@ -936,6 +950,7 @@ void pto_desc_accept(int slot) {
   struct pto_slot *s = &g.box->slot[slot];
   g.feeder[slot].accept_cycle[s->accepted % PTO_RING] = g.cycle;
   s->accepted++;
+  s->moved_bytes = 0;
   g.progress_cycle = g.cycle;
 }
 
@@ -971,6 +986,7 @@ void pto_done(int slot, int tag, int status, int rule, long long addr) {
   s->records++;
   s->done++;
   s->flag_reads = 0;
+  s->moved_bytes = 0;
   g.feeder[slot].done_cycle = g.cycle;
   g.progress_cycle = g.cycle;
 }
