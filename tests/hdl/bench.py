@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests that run in a simulation of broken_dma.v; test_harness.py starts them."""
+"""cocotb tests that run in a simulation of copy_dma.v; test_harness.py starts them."""
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,6 @@ from tests.hdl.mini import (
     MTE2,
     MTE3,
     READ,
-    RESULT_ENV,
-    SIM_ENV,
     WIDTH_ENV,
     WRITE,
     Fault,
@@ -38,16 +35,6 @@ WIDTH = int(os.environ[WIDTH_ENV]) // 8
 
 IDLE_CLOCKS = 10
 """Clocks after which the clock of an idle slot stops: few, so that it stops in every test."""
-
-ON_WRITES = {
-    fault
-    for fault in Fault
-    if fault.name.startswith(("AW_", "W_", "SRC_", "X_W", "X_AW", "X_REQ", "DONE_BEFORE_B"))
-}
-NEED_STALLS = {
-    fault for fault in Fault if fault.name.endswith(("_FALLS", "_MOVES", "DONE_BEFORE_DST"))
-}
-NEED_LATENCY = {Fault.AR_MANY, Fault.AW_MANY, Fault.DONE_BEFORE_B}
 
 
 class Bench:
@@ -131,49 +118,6 @@ async def copies(dut: Any) -> None:
     assert set(bench.memory.dirty_gm_pages().tolist()) == pages
     assert box.poll_errors() == []
     assert bench.errors == 0
-
-
-async def provoke(bench: Bench, fault: Fault) -> list[str]:
-    """Runs one broken transfer in a calm or stalling memory and returns the messages."""
-    box = bench.mailbox
-    stalls = dict.fromkeys(
-        ("stall_ar", "stall_aw", "stall_w", "stall_src_gnt", "stall_dst_gnt", "stall_done"),
-        160 if fault in NEED_STALLS else 0,
-    )
-    if fault in NEED_STALLS:
-        stalls["stall_done"] = 250
-    latency = 60 if fault in NEED_LATENCY else 2
-    box.set_knobs(axi_read_latency=latency, axi_write_latency=latency, stall_r=0, **stalls)
-    await bench.reset()
-    opcode, slot = (WRITE, MTE3) if fault in ON_WRITES else (READ, MTE2)
-    words = 600 if fault in (Fault.AR_MANY, Fault.AW_MANY) else 37
-    gm = GM + 0x1000 - 3 * WIDTH if fault in (Fault.AR_CROSSES, Fault.AW_CROSSES) else GM
-    box.submit_block(slot, [descriptor(opcode, words, gm, 0x1000, fault)], [3])
-    await bench.wait()
-    await Timer(300, "ns")
-    bench.dut.rst_n_req.value = 0
-    await Timer(50, "ns")
-    messages = box.poll_errors()
-    # The fault persists over the reset; a good descriptor ends it.
-    await bench.reset()
-    box.clear_hang()
-    box.poll_done(slot)
-    await bench.run(slot, descriptor(opcode, 1, GM, 0))
-    box.poll_errors()
-    return messages
-
-
-@cocotb.test()
-async def checkers_fire(dut: Any) -> None:
-    """Every fault brings the message of its check, and if possible no other."""
-    bench = Bench(dut)
-    bench.mailbox.set_watchdog_clocks(400)
-    seen = {}
-    for fault in Fault:
-        if fault.name.startswith("X_") and os.environ[SIM_ENV] == "verilator":
-            continue  # two-state
-        seen[fault.name] = await provoke(bench, fault)
-    Path(os.environ[RESULT_ENV]).write_text(json.dumps(seen))
 
 
 @cocotb.test()

@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import cocotb
@@ -18,7 +15,7 @@ from tb.harness.layout import NO_CLEAR
 from tb.harness.memory import FLAG_BLOCK, UNIT_FLAGS
 from tb.isa.spaces import Space
 from tests.hdl.bench import GM, WIDTH, Bench
-from tests.hdl.mini import FIX, RESULT_ENV, SIM_ENV, FlagFault, FlagOp
+from tests.hdl.mini import FIX, FlagFault, FlagOp
 
 CHECK_ONLY, CHECK_AND_CLEAR = 2, 3
 BLOCKS = [64, 65, 95]
@@ -298,42 +295,3 @@ async def open_reads_keep_the_clock(dut: Any) -> None:
         box.poll_errors()
         await bench.op(replace(BEAT, times=1))
         assert box.poll_errors() == []
-
-
-STALL = dict.fromkeys(("stall_src_gnt", "stall_aw"), 200)
-
-
-async def provoke(bench: Flags, fault: FlagFault) -> list[str]:
-    """Runs one op of each kind with a fault and returns the messages."""
-    box, memory = bench.mailbox, bench.memory
-    stalls = fault.name.endswith(("_FALLS", "_MOVES", "_AW"))
-    knobs = STALL if stalls else dict.fromkeys(STALL, 0)
-    box.set_knobs(**knobs, local_read_latency=5, axi_write_latency=20, stall_done=200)
-    await bench.reset()
-    memory.stage_flags(BLOCKS)
-    modes = {FlagFault.NEEDLESS_READ: 0, FlagFault.NEEDLESS_CLEAR: CHECK_ONLY}
-    op = replace(TILE, unit_flag=modes.get(fault, CHECK_AND_CLEAR), par=2, fb=64, fault=fault)
-    if fault in (FlagFault.AR_BEFORE_B, FlagFault.AR_BEFORE_AW):
-        op = replace(BEAT, times=1, fault=fault)
-    await bench.op(op)
-    await ClockCycles(bench.dut.clk, 40)
-    bench.dut.rst_n_req.value = 0
-    await ClockCycles(bench.dut.clk, 3)
-    await bench.reset()
-    messages = box.poll_errors()
-    memory.settle_flags()
-    await bench.op(BEAT)  # the fault persists over the reset, not this
-    box.poll_errors()
-    return messages
-
-
-@cocotb.test()
-async def checkers_fire(dut: Any) -> None:
-    """Every fault brings its message."""
-    bench = Flags(dut)
-    seen = {}
-    for fault in FlagFault:
-        if fault.name.startswith("X_") and os.environ[SIM_ENV] == "verilator":
-            continue  # two-state
-        seen[fault.name] = await provoke(bench, fault)
-    Path(os.environ[RESULT_ENV]).write_text(json.dumps(seen))

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of script_dma.v in slot fix; test_protocol.py starts them."""
+"""cocotb tests of script_dma.v; test_protocol.py starts them."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from cocotb.triggers import ClockCycles, FallingEdge
 from cocotb.types import LogicArray
 
 from tb.harness.protocol import RULES
+from tb.isa.ops import SLOTS
 from tests.hdl.bench import Bench, until
 from tests.hdl.mini import FIX, RESULT_ENV, SIM_ENV
 from tests.hdl.proofs import CLEAN, NEXT_TAG, PLAY_TAG, PROOFS, STORE_TAGS, Script
@@ -25,17 +27,17 @@ STEP_CLOCKS = 40
 """More clocks than a step that waits for a stall, or for its end."""
 
 
-async def play(bench: Bench, script: Script) -> list[str]:
-    """Plays a script, repeatedly if it needs stalls, and returns its messages."""
+async def play(bench: Bench, script: Script, slot: int) -> list[str]:
+    """Plays a script in a slot, repeatedly if it needs stalls, and returns its messages."""
     stalls = any(name.startswith("stall_") for name in script.knobs)
     for seed in range(1, SEEDS + 1 if stalls else 2):
-        messages = await play_once(bench, script, seed)
+        messages = await play_once(bench, script, slot, seed)
         if messages:
             break
     return messages
 
 
-async def play_once(bench: Bench, script: Script, seed: int) -> list[str]:
+async def play_once(bench: Bench, script: Script, slot: int, seed: int) -> list[str]:
     """Plays a script and then a reset, and returns the messages."""
     box, dut = bench.mailbox, bench.dut
     if script.unit_flag:
@@ -47,26 +49,30 @@ async def play_once(bench: Bench, script: Script, seed: int) -> list[str]:
     await ClockCycles(dut.clk, 2)
     flags = int(np.packbits(bench.memory.unit_flags[:32], bitorder="little").view("<u4")[0])
     stores = script.stores(flags)
-    box.submit_block(FIX, stores, STORE_TAGS[: len(stores)])
+    box.submit_block(slot, stores, STORE_TAGS[: len(stores)])
     await bench.wait()
-    box.poll_done(FIX)
+    box.poll_done(slot)
     words = [script.play(), *stores[:1] * script.extra]
     tags = [PLAY_TAG, *(NEXT_TAG + number for number in range(script.extra))]
     if script.pins:
         await by_pins(bench, script)
     else:
-        box.submit_block(FIX, words, tags)
+        box.submit_block(slot, words, tags)
     if script.finish:
         await bench.wait()
         if not script.pins:
-            assert box.poll_done(FIX)["tag"].tolist() == tags
+            assert box.poll_done(slot)["tag"].tolist() == tags
     else:
         clocks = sum(step.get("hold", 0) + STEP_CLOCKS for step in script.steps)
         await ClockCycles(dut.clk, clocks)
     await bench.reset()
     # Python may see descriptors that the reset dropped, and dones without a descriptor.
-    box.poll_done(FIX)
-    return box.poll_errors()
+    box.poll_done(slot)
+    messages = box.poll_errors()
+    if script.in_reset:
+        # The pins keep their values in resets up to the next descriptor.
+        await bench.run(slot, stores[0])
+    return messages
 
 
 async def by_pins(bench: Bench, script: Script) -> None:
@@ -92,15 +98,24 @@ async def by_pins(bench: Bench, script: Script) -> None:
     dut.pin_mode.value = 0
 
 
+async def played(bench: Bench, scripts: Sequence[Script]) -> list[tuple[str, list[str]]]:
+    """Plays scripts in each of their slots; returns the name of the slot and the messages."""
+    return [
+        (SLOTS[slot], await play(bench, script, slot))
+        for script in scripts
+        for slot in script.slots
+    ]
+
+
 @cocotb.test()
 async def proofs(dut: Any) -> None:
     """Every script is played; the messages go to the test that started this."""
     bench = Bench(dut)
     await bench.reset()
     four_state = os.environ[SIM_ENV] == "icarus"
-    seen: dict[str, list[list[str]]] = {"CLEAN": [await play(bench, script) for script in CLEAN]}
+    seen = {"CLEAN": await played(bench, CLEAN)}
     for name, scripts in PROOFS.items():
         if four_state or not RULES[name].needs_x:
-            seen[name] = [await play(bench, script) for script in scripts]
-    seen["CLEAN"] += [await play(bench, script) for script in CLEAN]
+            seen[name] = await played(bench, scripts)
+    seen["CLEAN"] += await played(bench, CLEAN)
     Path(os.environ[RESULT_ENV]).write_text(json.dumps(seen))

@@ -12,7 +12,7 @@ import pytest
 
 from tb.common.paths import HDL, MEMORY, ROOT
 from tb.harness.protocol import PAGE, RULES, page_text, rule_of
-from tests.hdl.mini import Session, run, script_build
+from tests.hdl.mini import ENGINES, Session, bench_build, run
 from tests.hdl.proofs import CONTROL, FIELDS, PROOFS, X_NUMBERS
 from tests.hdl.simulators import SIMULATORS
 
@@ -20,6 +20,7 @@ MODULE = "tests.hdl.protocol_bench"
 NAME = r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+"
 TEXT = re.compile(rf'"({NAME}: [^"]*)"')
 
+INSIDE = "mte1"
 TIMED = re.compile(r"\w+: .* \(0x[0-9a-f]+, 0x[0-9a-f]+\) at \d+ ns, cycle \d+")
 
 
@@ -32,49 +33,73 @@ def texts() -> set[str]:
 @pytest.fixture(scope="module", params=SIMULATORS)
 def session(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Session:
     folder = tmp_path_factory.mktemp(request.param)
-    return run(script_build(request.param), ["proofs"], folder, module=MODULE)
+    return run(bench_build("script", request.param), ["proofs"], folder, module=MODULE)
+
+
+Seen = dict[str, list[tuple[str, list[str]]]]
+"""Of each rule the slot and the messages of each script that violates it."""
 
 
 @pytest.fixture
-def seen(session: Session) -> dict[str, list[list[str]]]:
+def seen(session: Session) -> Seen:
     assert session.failures["proofs"] is None, session.failures["proofs"]
     assert session.exit_code == 0
-    found: dict[str, list[list[str]]] = json.loads((session.folder / "result.json").read_text())
+    found: Seen = json.loads((session.folder / "result.json").read_text())
     return found
 
 
+@pytest.fixture
+def lines(seen: Seen) -> list[str]:
+    """The messages of all scripts."""
+    return [line for played in seen.values() for _, messages in played for line in messages]
+
+
 @pytest.mark.sim
-def test_a_legal_script_brings_no_message(seen: dict[str, list[list[str]]]) -> None:
+def test_a_legal_script_brings_no_message(seen: Seen) -> None:
     assert seen["CLEAN"]
-    assert not any(seen["CLEAN"]), seen["CLEAN"]
+    assert not any(messages for _, messages in seen["CLEAN"]), seen["CLEAN"]
 
 
 @pytest.mark.sim
-def test_each_violation_reports_its_rule_and_no_other(seen: dict[str, list[list[str]]]) -> None:
+def test_each_violation_reports_its_rule_and_no_other(seen: Seen) -> None:
     wrong = {}
-    for name, scripts in seen.items():
-        for number, messages in enumerate(scripts):
+    for name, played in seen.items():
+        for number, (slot, messages) in enumerate(played):
             rules = {rule.name if (rule := rule_of(line)) else line for line in messages}
             if name != "CLEAN" and rules != {name}:
-                wrong[name, number] = messages
+                wrong[name, number, slot] = messages
     assert not wrong
 
 
 @pytest.mark.sim
-def test_a_message_names_slot_values_time_and_cycle(seen: dict[str, list[list[str]]]) -> None:
-    lines = [line for scripts in seen.values() for messages in scripts for line in messages]
+def test_a_message_names_the_slot_that_violates_its_rule(seen: Seen) -> None:
+    for name, played in seen.items():
+        for slot, messages in played:
+            # The checkers inside the engine have the name of slot mte1.
+            assert {line.split(":")[0] for line in messages} <= {slot, INSIDE}, (name, messages)
+    of_slots = {slot for played in seen.values() for slot, messages in played if messages}
+    assert of_slots == set(ENGINES["script"])
+
+
+@pytest.mark.sim
+def test_a_message_has_values_time_and_cycle(lines: list[str]) -> None:
     assert lines
     assert all(TIMED.fullmatch(line) for line in lines)
 
 
 @pytest.mark.sim
-def test_every_text_is_reported(session: Session, seen: dict[str, list[list[str]]]) -> None:
-    lines = [line for scripts in seen.values() for messages in scripts for line in messages]
+def test_every_text_is_reported(session: Session, lines: list[str]) -> None:
     reported = {line.split(": ", 1)[1].rpartition(" (0x")[0] for line in lines}
     unseen = texts() - reported
     if session.folder.name.startswith("verilator"):
         unseen = {text for text in unseen if not text.startswith("X-")}
     assert not unseen
+
+
+@pytest.mark.sim
+def test_the_log_has_the_messages_too(session: Session, lines: list[str]) -> None:
+    assert "pto: mte2: AR-HELD: ARVALID fell before ARREADY" in session.log
+    assert session.mailbox.progress().errors >= len(lines) > 100
 
 
 def test_every_rule_has_a_proof_and_a_message() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.hdl.mini import Session, run, slots_build
+from tests.hdl.mini import Session, bench_build, run
 from tests.hdl.simulators import TWINS
 
 pytestmark = pytest.mark.sim
@@ -29,7 +29,7 @@ TESTS = (
 @pytest.fixture(scope="module", params=TWINS)
 def session(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Session:
     folder = tmp_path_factory.mktemp(request.param)
-    return run(slots_build(request.param), TESTS, folder, module=MODULE)
+    return run(bench_build("slots", request.param), TESTS, folder, module=MODULE)
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -40,5 +40,5 @@ def test_in_simulation(session: Session, test: str) -> None:
 @pytest.mark.parametrize("width", [128, 512])
 def test_other_widths(width: int, tmp_path: Any) -> None:
     tests = ("all_slots", "source_widths")
-    result = run(slots_build("icarus", width), tests, tmp_path, module=MODULE)
+    result = run(bench_build("slots", "icarus", width), tests, tmp_path, module=MODULE)
     assert result.failures == dict.fromkeys(tests), result.log[-4000:]

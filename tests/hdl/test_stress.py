@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tb.harness.hang_report import channel_report
-from tests.hdl.mini import Session, run, stress_build
+from tests.hdl.mini import Session, bench_build, run
 from tests.hdl.simulators import SIMULATORS
 from tests.wording import says
 
@@ -73,7 +73,7 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Sessio
 
     @cache
     def on(sim: str) -> Session:
-        return run(stress_build(sim), TESTS, tmp_path_factory.mktemp(sim), module=MODULE)
+        return run(bench_build("stress", sim), TESTS, tmp_path_factory.mktemp(sim), module=MODULE)
 
     return on
 

@@ -58,7 +58,7 @@ def test_the_c_memory_and_cocotb_reach_the_simulator(
     plan = BuildPlan(name, (manifest("mte2"),))
     done = build(plan)
     built = fakes.read_text()
-    for text in ("pto_harness.v", "broken_dma.v", f"{plan.folder}"):
+    for text in ("pto_harness.v", "copy_dma.v", f"{plan.folder}"):
         assert text in built
     assert done.library is not None
     assert done.library.stat().st_size > 10000

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A minimal engine of slot fix with its ports par and flag, that can be told by a field of its
-// descriptor to break one rule of docs/contract.md. It does what an op asks for one thing after
-// the other: wait for unit flags, copy parameters from FB and words from L0C to UB sub-block 1 (a
+// descriptor to wait or to read wrongly. It does what an op asks for one thing after the other: wait for unit flags, copy parameters from FB and words from L0C to UB sub-block 1 (a
 // word of 512 bits and its writes, then the next), add 1 to each byte of one GM beat some times,
 // clear the flags, done.
 // Descriptor: opcode and unit_flag where the write-back ops have them; [15:8] fault; [19:16] words
@@ -36,14 +35,10 @@ module flag_dma #(
       RESPONSE = 4'd11, CLEAR = 4'd12, DONE = 4'd13, START = 4'd14, GO_ON = 4'd15;
 
   // Faults; the test has the same list.
-  localparam IGNORES_FLAGS = 1, JUNK_FLAGS = 2, CLEARS_FIRST = 3, CLEARS_EARLY = 4, FLAG_FALLS = 5,
-      FLAG_MOVES = 6, NO_MASK = 7, NEEDLESS_READ = 8, NEEDLESS_CLEAR = 9, CLEAR_AT_DONE = 10,
-      FLAG_OPEN = 11, FLAG_IDLE = 12, FLAG_RESET = 13, PAR_FALLS = 14, PAR_MOVES = 15, PAR_ODD = 16,
-      PAR_SPACE = 17, PAR_OUTSIDE = 18, PAR_OPEN = 19, PAR_IDLE = 20, PAR_RESET = 21,
-      AR_BEFORE_B = 22, AR_BEFORE_AW = 23, X_PAR_REQ = 24, X_FLAG_REQ = 25, X_PAR_ADDR = 26,
-      X_FLAG_MASK = 27, X_RESET = 28;
+  localparam IGNORES_FLAGS = 1, JUNK_FLAGS = 2, CLEARS_FIRST = 3, CLEARS_EARLY = 4, FLAG_OPEN = 5,
+      PAR_OPEN = 6, AR_BEFORE_B = 7;
 
-  reg [7:0] fault;  // stays through reset
+  reg [7:0] fault;
   reg [3:0] state_q;
   reg [TagWidth-1:0] tag_q;
   reg [2:0] mode_q;                 // unit_flag
@@ -57,14 +52,8 @@ module flag_dma #(
   reg [SrcDataWidth-1:0] data_q;
   reg [GmDataWidth-1:0] beat_q;
   reg aw_q, w_q;                    // address and data of the beat are still to be taken
-  reg cleared_q, error_q, tick_q;
+  reg cleared_q, error_q;
   reg again_q;                      // a wrong read was taken
-  reg [7:0] idle_q;                 // clocks since done
-
-  initial fault = 8'd0;
-
-  wire [31:0] is = 32'd1 << fault;  // bit per fault
-  wire late = idle_q == 8'd8;
 
   assign desc_ready_o = state_q == IDLE && rst_ni;
   assign busy_o = state_q != IDLE;
@@ -75,22 +64,14 @@ module flag_dma #(
   assign done_rule_o = 8'd0;
   assign done_addr_o = error_q ? bad_q : polls_q;
 
-  assign flag_req_o = is[X_FLAG_REQ] && late || is[X_RESET] && !rst_ni ? 1'bx :
-      ((state_q == POLL || state_q == CLEAR) && !(tick_q && is[FLAG_FALLS])) ||
-      (is[CLEAR_AT_DONE] && state_q == DONE && !cleared_q) || (is[FLAG_IDLE] && late) ||
-      (is[FLAG_RESET] && !rst_ni);
-  assign flag_clear_o = state_q == CLEAR || state_q == DONE;
+  assign flag_req_o = state_q == POLL || state_q == CLEAR;
+  assign flag_clear_o = state_q == CLEAR;
   assign flag_addr_o = word_q;
-  assign flag_mask_o = is[X_FLAG_MASK] ? {mask_q[31:1], 1'bx} : is[NO_MASK] ? 32'd0 :
-      mask_q ^ {31'd0, tick_q && is[FLAG_MOVES]};
+  assign flag_mask_o = mask_q;
 
-  assign par_req_o = is[X_PAR_REQ] && late ? 1'bx :
-      (state_q == PAR && !(tick_q && is[PAR_FALLS])) || (is[PAR_IDLE] && late) ||
-      (is[PAR_RESET] && !rst_ni);
-  assign par_space_o = is[PAR_SPACE] ? 3'd5 : FB;
-  assign par_addr_o = is[X_PAR_ADDR] ? {fb_q[LocalAddrWidth-1:1], 1'bx} :
-      is[PAR_ODD] ? fb_q + 32 : is[PAR_OUTSIDE] ? fb_q | 20'h1000 :
-      fb_q + (tick_q && is[PAR_MOVES] ? 64 : 0);
+  assign par_req_o = state_q == PAR;
+  assign par_space_o = FB;
+  assign par_addr_o = fb_q;
 
   assign src_req_o = state_q == SRC;
   assign src_space_o = L0C;
@@ -101,15 +82,15 @@ module flag_dma #(
   assign dst_be_o = {LocalDataWidth / 8{1'b1}};
   assign dst_wdata_o = data_q[slice_q*LocalDataWidth+:LocalDataWidth];
 
-  // AR_BEFORE_B reads again while the response is out, AR_BEFORE_AW while AWREADY is low.
+  // AR_BEFORE_B reads again while the response is out.
   assign m_axi_arid = {AxiIdWidth{1'b0}};
   assign m_axi_araddr = state_q == READ ? gm_q :
       gm_q + {{GmAddrWidth - 12{wrong_beat_q[11]}}, wrong_beat_q} * Bytes;
   assign m_axi_arlen = state_q == READ ? 8'd0 : wrong_len_q;
   assign m_axi_arsize = $clog2(Bytes);
   assign m_axi_arburst = 2'd1;
-  assign m_axi_arvalid = state_q == READ || (state_q == RESPONSE && is[AR_BEFORE_B] && !again_q) ||
-      (state_q == WRITE && is[AR_BEFORE_AW] && !again_q);
+  assign m_axi_arvalid = state_q == READ ||
+      (state_q == RESPONSE && fault == AR_BEFORE_B && !again_q);
   assign m_axi_rready = 1'b1;
   assign m_axi_awid = {AxiIdWidth{1'b0}};
   assign m_axi_awaddr = gm_q;
@@ -124,9 +105,8 @@ module flag_dma #(
   assign m_axi_bready = 1'b1;
 
   // What comes after a part of the op: the first part that is left.
-  wire clears = (mode_q == 3'd3 || (is[NEEDLESS_CLEAR] && mode_q == 3'd2)) &&
-      !is[CLEAR_AT_DONE];
-  wire early = (is[CLEARS_FIRST] || (is[CLEARS_EARLY] && src_left_q == 4'd0)) && !cleared_q;
+  wire clears = mode_q == 3'd3;
+  wire early = (fault == CLEARS_FIRST || (fault == CLEARS_EARLY && src_left_q == 4'd0)) && !cleared_q;
   wire [3:0] next = clears && early ? CLEAR : par_left_q != 4'd0 ? PAR : src_left_q != 4'd0 ? SRC :
       times_q != 4'd0 ? READ : clears && !cleared_q ? CLEAR : DONE;
 
@@ -135,13 +115,8 @@ module flag_dma #(
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q <= IDLE;
-      tick_q <= 1'b0;
-      idle_q <= 8'd0;
       slice_q <= 4'd0;
     end else begin
-      tick_q <= !tick_q;
-      if (state_q != IDLE) idle_q <= 8'd1;
-      else if (idle_q != 8'd0 && idle_q != 8'd9) idle_q <= idle_q + 8'd1;
       case (state_q)
         IDLE: begin
           if (desc_valid_i) begin
@@ -166,18 +141,18 @@ module flag_dma #(
             state_q <= START;
           end
         end
-        START: state_q <= (mode_q >= 3'd2 && !is[IGNORES_FLAGS]) || is[NEEDLESS_READ] ? POLL : next;
+        START: state_q <= mode_q >= 3'd2 && fault != IGNORES_FLAGS ? POLL : next;
         POLL: begin
           if (flag_req_o && flag_gnt_i) begin
             polls_q <= polls_q + 1'b1;
-            state_q <= is[FLAG_OPEN] ? DONE : ANSWER;
+            state_q <= fault == FLAG_OPEN ? DONE : ANSWER;
           end
         end
         ANSWER: begin
-          if (flag_rvalid_i || is[JUNK_FLAGS])
-            state_q <= (flag_rdata_i & mask_q) == mask_q || is[NEEDLESS_READ] ? next : POLL;
+          if (flag_rvalid_i || fault == JUNK_FLAGS)
+            state_q <= (flag_rdata_i & mask_q) == mask_q ? next : POLL;
         end
-        PAR: if (par_req_o && par_gnt_i) state_q <= is[PAR_OPEN] ? DONE : PAR_DATA;
+        PAR: if (par_req_o && par_gnt_i) state_q <= fault == PAR_OPEN ? DONE : PAR_DATA;
         PAR_DATA: begin
           if (par_rvalid_i) begin
             data_q <= par_rdata_i;
@@ -219,7 +194,6 @@ module flag_dma #(
           end
         end
         WRITE: begin
-          if (m_axi_arvalid && m_axi_arready) again_q <= 1'b1;
           if (m_axi_awready) aw_q <= 1'b0;
           if (m_axi_wready) w_q <= 1'b0;
           if ((!aw_q || m_axi_awready) && (!w_q || m_axi_wready)) state_q <= RESPONSE;
@@ -235,10 +209,7 @@ module flag_dma #(
           end
         end
         GO_ON: state_q <= next;
-        default: begin
-          if (flag_req_o && flag_gnt_i) cleared_q <= 1'b1;
-          if (done_ready_i) state_q <= IDLE;
-        end
+        default: if (done_ready_i) state_q <= IDLE;
       endcase
     end
   end
