@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spec/dma.md sections 2 to 5 byte by byte in plain Python: slow, and simple enough to trust."""
+"""The strided copies once more, in plain Python: slow, and simple enough to trust.
+
+Written from spec/dma.md, sections 1 to 3, spec/order_and_atomics.md, section 6, and
+spec/profiles.md: neither the rules nor the footprints of ``tb.isa`` are used. A copy is read from
+an op, or from its descriptor.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
-from tb.isa.dma.op import MteGmUb, MteUbGm
+from tb.isa.dma.op import DmaDescriptor, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.profile import current
 from tb.isa.spaces import Space
+from tests.model.naive_fix import atomic
 
 SIZE_OF_TYPE = {
     "i8": 1,
@@ -24,11 +31,12 @@ SIZE_OF_TYPE = {
     "f32": 4,
     "i64": 8,
 }
-GM_BYTES = 2**40
-UB_BYTES = 262144
+ATOMIC_TYPES = ("", "f32", "f16", "s16", "s32", "s8", "bf16")
+ATOMIC_BYTES = (1, 4, 2, 2, 4, 1, 2)
+ATOMIC_OPS = ("add", "max", "min")
 
 Memory = bytearray | NDArray[np.uint8]
-Copy = MteGmUb | MteUbGm | CopyGmToUbuf | CopyUbufToGm
+Copy = MteGmUb | MteUbGm | MteGmL1 | MteL1Ub | CopyGmToUbuf | CopyUbufToGm
 
 
 @dataclass
@@ -42,9 +50,27 @@ class Regs:
 
 @dataclass
 class Plain:
-    """An op with its operands under the names of the spec's pseudo code."""
+    """A copy with its operands under the names of the spec's pseudo code.
 
-    to_ub: bool
+    Attributes:
+        name: Of the v0.6 op.
+        source, target: Memories.
+        src, dst: Addresses.
+        len: Bytes of a row; 32-byte blocks of ``mte_l1_ub``.
+        n: Rows.
+        src_stride, dst_stride: Steps of rows in bytes; gaps in blocks of ``mte_l1_ub``.
+        loops: (count, src, dst), inner loop first.
+        element: Bytes of an element.
+        l2: Cache control.
+        padded: Rows are padded with ``value``.
+        left, right: Operands of the padding.
+        left_bytes, right_bytes: The padding in bytes.
+        atomic_type, atomic_op, nosat: Of CTRL.
+    """
+
+    name: str
+    source: Space
+    target: Space
     src: int
     dst: int
     len: int
@@ -52,8 +78,7 @@ class Plain:
     src_stride: int
     dst_stride: int
     loops: list[tuple[int, int, int]]
-    element: int
-    ub: Space
+    element: int = 1
     l2: int = 0
     padded: int = 0
     left: int = 0
@@ -61,41 +86,157 @@ class Plain:
     left_bytes: int = 0
     right_bytes: int = 0
     value: int = 0
-    legacy: bool = False
+    atomic_type: int = 0
+    atomic_op: int = 0
+    nosat: int = 0
+
+    @property
+    def blocks(self) -> bool:
+        """Lengths and gaps are in blocks."""
+        return self.name == "mte_l1_ub"
+
+    @property
+    def row(self) -> int:
+        """Data bytes of a row."""
+        return 32 * self.len if self.blocks else self.len
+
+    @property
+    def src_step(self) -> int:
+        """Bytes from a row read to the next."""
+        return 32 * (self.len + self.src_stride) if self.blocks else self.src_stride
+
+    @property
+    def dst_step(self) -> int:
+        """Bytes from a row written to the next."""
+        return 32 * (self.len + self.dst_stride) if self.blocks else self.dst_stride
+
+    @property
+    def live(self) -> bool:
+        """Bytes are moved."""
+        return bool(self.len and self.n) and all(count for count, _, _ in self.loops)
+
+    @property
+    def group(self) -> bool:
+        """The rows of an unpadded load from GM are a compact group."""
+        unpadded = self.source is Space.GM and not self.padded
+        legal = current().compact == "legal"
+        return legal and unpadded and self.n > 1 and self.dst_stride == self.len
+
+    @property
+    def fills(self) -> bool:
+        """The rows of an unpadded load from GM are filled up to a block."""
+        return current().tail == "fill" and self.source is Space.GM and not self.padded
 
 
 def plain(op: Copy, regs: Regs) -> Plain:
     """Reads the operands of any copy."""
+    if isinstance(op, MteGmL1):
+        return Plain(
+            "mte_gm_l1", Space.GM, Space.L1, op.gm_src, op.l1_dst, op.len_burst, op.n_burst,
+            op.src_stride, op.dst_stride, loops_of(op),
+        )  # fmt: skip
     ub = Space.UB1 if op.ub_sub else Space.UB0
+    if isinstance(op, MteL1Ub):
+        return Plain(
+            "mte_l1_ub", Space.L1, ub, op.l1_src, op.ub_dst, op.len_burst, op.n_burst,
+            op.src_gap, op.dst_gap, loops_of(op),
+        )  # fmt: skip
     element = SIZE_OF_TYPE[op.src_type.dtype]
-    if isinstance(op, MteUbGm):
-        loops = [(x.count, x.src_stride, x.dst_stride) for x in op.loops]
+    if isinstance(op, MteUbGm | CopyUbufToGm):
+        loops = loops_of(op) if isinstance(op, MteUbGm) else list(regs.ubtoout)
         return Plain(
-            False, op.ub_src, op.gm_dst, op.len_burst, op.n_burst, op.src_stride, op.dst_stride,
-            loops, element, ub, op.l2_cache_ctl,
+            "mte_ub_gm", ub, Space.GM, op.ub_src, op.gm_dst, op.len_burst, op.n_burst,
+            op.src_stride, op.dst_stride, loops, element, op.l2_cache_ctl,
         )  # fmt: skip
-    if isinstance(op, CopyUbufToGm):
-        return Plain(
-            False, op.ub_src, op.gm_dst, op.len_burst, op.n_burst, op.src_stride, op.dst_stride,
-            list(regs.ubtoout), element, ub, op.l2_cache_ctl,
-        )  # fmt: skip
-    if isinstance(op, CopyGmToUbuf):
-        return Plain(
-            True, op.gm_src, op.ub_dst, op.len_burst, op.n_burst, op.src_stride, op.dst_stride,
-            list(regs.outtoub), element, ub, op.l2_cache_ctl, op.data_select_bit,
-            op.left_padding, op.right_padding, op.left_padding, op.right_padding,
-            regs.pad % 256**element, legacy=True,
-        )  # fmt: skip
-    loops = [(x.count, x.src_stride, x.dst_stride) for x in op.loops]
+    loops = loops_of(op) if isinstance(op, MteGmUb) else list(regs.outtoub)
     out = Plain(
-        True, op.gm_src, op.ub_dst, op.len_burst, op.n_burst, op.src_stride, op.dst_stride,
-        loops, element, ub, op.l2_cache_ctl,
+        "mte_gm_ub", Space.GM, ub, op.gm_src, op.ub_dst, op.len_burst, op.n_burst,
+        op.src_stride, op.dst_stride, loops, element, op.l2_cache_ctl,
     )  # fmt: skip
-    if op.pad is not None:
+    if isinstance(op, CopyGmToUbuf):
+        out.padded, out.value = op.data_select_bit, regs.pad % 256**element
+        out.left, out.right = op.left_padding, op.right_padding
+        out.left_bytes, out.right_bytes = out.left, out.right
+    elif op.pad is not None:
         out.padded, out.value = 1, op.pad.value
         out.left, out.right = op.pad.left or 0, op.pad.right or 0
         out.left_bytes, out.right_bytes = out.left * element, out.right * element
     return out
+
+
+def loops_of(op: MteGmUb | MteUbGm | MteGmL1 | MteL1Ub) -> list[tuple[int, int, int]]:
+    """Returns the loops that an op has as operands."""
+    return [(loop.count, loop.src_stride, loop.dst_stride) for loop in op.loops]
+
+
+def read_descriptor(desc: DmaDescriptor) -> Plain:
+    """Reads the fields of the descriptor of any strided copy."""
+    ub = Space.UB1 if desc.ub_sub else Space.UB0
+    name = desc.spec.name
+    source, target = {
+        "mte_gm_ub": (Space.GM, ub),
+        "mte_ub_gm": (ub, Space.GM),
+        "mte_gm_l1": (Space.GM, Space.L1),
+        "mte_l1_ub": (Space.L1, ub),
+    }[name]
+    ends, strides = (desc.ext_addr, desc.loc_addr), (desc.ext_stride, desc.loc_stride)
+    loops = [(loop.count, loop.ext_stride, loop.loc_stride) for loop in desc.loops]
+    if name == "mte_ub_gm":
+        ends, strides = ends[::-1], strides[::-1]
+        loops = [(count, of, to) for count, to, of in loops]
+    unit = 1 if desc.pad_in_bytes else desc.elem_bytes
+    return Plain(
+        name, source, target, *ends, desc.len, desc.n_burst, *strides, loops, desc.elem_bytes,
+        desc.l2, desc.pad_en, desc.pad_left, desc.pad_right, desc.pad_left * unit,
+        desc.pad_right * unit, int(desc.pad_value), desc.atomic_type, desc.atomic_op, desc.nosat,
+    )  # fmt: skip
+
+
+class Row(NamedTuple):
+    """A row: data bytes from ``src``, and what is written from ``dst`` on.
+
+    ``left`` pad bytes, ``length`` data bytes, and others up to ``end`` bytes in all.
+    """
+
+    src: int
+    dst: int
+    left: int
+    length: int
+    end: int
+
+
+def align32(x: int) -> int:
+    return x + (-x) % 32
+
+
+def row_end(op: Plain, r: int) -> int:
+    """Returns the bytes that row ``r`` writes: F or T of section 2 where there are such."""
+    if op.padded:
+        if current().pad_end == "stride":
+            return op.dst_stride
+        return align32(op.left_bytes + op.row + op.right_bytes)
+    if not op.fills:
+        return op.row
+    if not op.group:
+        return align32(op.row)
+    if r < op.n - 1:
+        return op.row
+    return align32(op.n * op.row) - (op.n - 1) * op.row
+
+
+def rows(op: Plain) -> Iterator[Row]:
+    """Yields the rows of a legal copy in the order of the specification."""
+    if not op.live:
+        return
+    left = op.left_bytes if op.padded else 0
+    outer_first = op.loops[::-1]
+    for index in product(*(range(count) for count, _, _ in outer_first)):
+        s, d = op.src, op.dst
+        for i, (_, src_stride, dst_stride) in zip(index, outer_first, strict=True):
+            s += i * src_stride
+            d += i * dst_stride
+        for r in range(op.n):
+            yield Row(s + r * op.src_step, d + r * op.dst_step, left, op.row, row_end(op, r))
 
 
 @dataclass
@@ -115,125 +256,54 @@ class Effect:
 def copy(op: Plain, memories: Mapping[Space, Memory]) -> Effect:
     """Executes a copy byte by byte; the memories must hold all it touches."""
     effect = Effect()
-    if op.len == 0 or op.n == 0 or any(count == 0 for count, _, _ in op.loops):
-        return effect
-    source = memories[Space.GM if op.to_ub else op.ub]
-    target = memories[op.ub if op.to_ub else Space.GM]
-
-    def put(address: int, byte: int) -> None:
-        target[address] = byte
-        effect.twice |= address in effect.written
-        effect.written.add(address)
-
-    def pad_byte(address: int) -> int:
-        return op.value.to_bytes(op.element, "little")[address % op.element]
-
-    outer_first = op.loops[::-1]
-    for index in product(*(range(count) for count, _, _ in outer_first)):
-        for r in range(op.n):
-            s = op.src + r * op.src_stride
-            d = op.dst + r * op.dst_stride
-            for i, (_, src_stride, dst_stride) in zip(index, outer_first, strict=True):
-                s += i * src_stride
-                d += i * dst_stride
-            if op.padded:
-                for b in range(op.left_bytes):
-                    put(d + b, pad_byte(d + b))
-            for b in range(op.len):
-                effect.read.add(s + b)
-                put(d + op.left_bytes + b, source[s + b])
-            if op.padded:
-                for b in range(op.left_bytes + op.len, padded_end(op)):
-                    put(d + b, pad_byte(d + b))
-            elif op.to_ub:
-                for b in range(op.len, tail_end(op.len, op.n, op.dst_stride, r)):
-                    put(d + b, source[s + b % op.element])
+    source, target = memories[op.source], memories[op.target]
+    pad = op.value.to_bytes(op.element, "little")
+    for row in rows(op):
+        span = range(row.dst, row.dst + row.end)
+        effect.twice |= not effect.written.isdisjoint(span)
+        effect.written.update(span)
+        effect.read.update(range(row.src, row.src + row.length))
+        if op.atomic_type:
+            update(op, row, source, target)
+            continue
+        for b in range(row.end):
+            at = row.dst + b
+            if row.left <= b < row.left + row.length:
+                target[at] = source[row.src + b - row.left]
+            elif op.padded:
+                target[at] = pad[at % op.element]
+            elif op.target is Space.L1:
+                target[at] = 0
+            else:
+                target[at] = source[row.src + b % op.element]
     return effect
 
 
-def align32(x: int) -> int:
-    return x + (-x) % 32
+def update(op: Plain, row: Row, source: Memory, target: Memory) -> None:
+    """Updates a row in GM, element by element."""
+    size = ATOMIC_BYTES[op.atomic_type]
+    for b in range(0, row.length, size):
+        old, new = (
+            int.from_bytes(bytes(memory[at : at + size]), "little")
+            for memory, at in ((target, row.dst + b), (source, row.src + b))
+        )
+        value = atomic(
+            ATOMIC_TYPES[op.atomic_type], ATOMIC_OPS[op.atomic_op], old, new, c48=bool(op.nosat)
+        )
+        for k, byte in enumerate(value.to_bytes(size, "little")):
+            target[row.dst + b + k] = byte
 
 
-def padded_end(op: Plain) -> int:
-    """F of section 2."""
-    if current().pad_end == "stride":
-        return op.dst_stride
-    return align32(op.left_bytes + op.len + op.right_bytes)
+def written(op: Plain) -> NDArray[np.int64]:
+    """Returns the addresses that a legal copy writes, ascending."""
+    return _addresses((row.dst, row.end) for row in rows(op))
 
 
-def is_group(length: int, rows: int, dst_stride: int) -> bool:
-    """The rows of an unpadded load from GM are a compact group."""
-    return current().compact == "legal" and rows > 1 and dst_stride == length
+def read(op: Plain) -> NDArray[np.int64]:
+    """Returns the addresses that a legal copy reads, ascending."""
+    return _addresses((row.src, row.length) for row in rows(op))
 
 
-def tail_end(length: int, rows: int, dst_stride: int, row: int) -> int:
-    """T of section 2, of an unpadded load from GM."""
-    if current().tail == "keep":
-        return length
-    if not is_group(length, rows, dst_stride):
-        return align32(length)
-    if row < rows - 1:
-        return length
-    return align32(rows * length) - (rows - 1) * length
-
-
-def lowest_rule(op: Plain) -> int:
-    """Returns the lowest D rule the op breaks (section 5), or 0."""
-    local, local_loops = (
-        (op.dst_stride, [(c, d) for c, _, d in op.loops])
-        if op.to_ub
-        else (op.src_stride, [(c, s) for c, s, _ in op.loops])
-    )
-    broken = []
-    if op.legacy and op.padded == 1 and op.element == 8:
-        return 3
-    group = op.to_ub and not op.padded and is_group(op.len, op.n, op.dst_stride)
-    repeats = op.to_ub and current().row_repeat == "legal"
-    src_bits, dst_bits = (40, 21) if op.to_ub else (21, 40)
-    fits = [
-        op.len < 2 ** current().len_bits,
-        op.n < 2 ** current().len_bits,
-        op.src_stride < 2**src_bits,
-        op.dst_stride < 2**dst_bits,
-        op.l2 < (4 if op.to_ub else 16),
-        op.left < 2**8,
-        op.right < 2**8,
-        op.padded < 2,
-        not op.padded or op.value < 256**op.element,
-        op.padded or (op.left == 0 and op.right == 0),
-    ]
-    for count, src, dst in op.loops:
-        fits += [count < 2**21, src < 2**src_bits, dst < 2**dst_bits]
-    if not all(fits):
-        broken.append(5)
-    if (op.dst if op.to_ub else op.src) % 32:
-        broken.append(6)
-    if (op.n > 1 or op.padded) and local % 32 and not group:
-        broken.append(7)
-    if any(count > 1 and stride % 32 for count, stride in local_loops):
-        broken.append(7)
-    if op.n > 1 and ((op.src_stride < op.len and not repeats) or op.dst_stride < op.len):
-        broken.append(8)
-    if op.padded:
-        e = op.element
-        if op.len % e or op.left_bytes > 32 or op.right_bytes > 32:
-            broken.append(9)
-        if op.left_bytes % e or op.right_bytes % e:
-            broken.append(9)
-        if op.left_bytes + op.len + op.right_bytes > op.dst_stride:
-            broken.append(10)
-    if op.len and op.n and all(count for count, _, _ in op.loops):
-        src_end = op.src + (op.n - 1) * op.src_stride + op.len
-        dst_end = op.dst + (op.n - 1) * op.dst_stride
-        if op.padded:
-            dst_end += padded_end(op)
-        else:
-            dst_end += tail_end(op.len, op.n, op.dst_stride, op.n - 1) if op.to_ub else op.len
-        for count, src, dst in op.loops:
-            src_end += (count - 1) * src
-            dst_end += (count - 1) * dst
-        src_size, dst_size = (GM_BYTES, UB_BYTES) if op.to_ub else (UB_BYTES, GM_BYTES)
-        if src_end > src_size or dst_end > dst_size:
-            broken.append(12)
-    return min(broken, default=0)
+def _addresses(spans: Iterator[tuple[int, int]]) -> NDArray[np.int64]:
+    parts = [np.arange(start, start + length) for start, length in spans]
+    return np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))

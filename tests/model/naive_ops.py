@@ -16,20 +16,13 @@ from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.profile import current
 from tb.isa.spaces import Space
-from tests.model.naive import SIZE_OF_TYPE, Memory, is_group, tail_end
+from tests.model import naive_rules
+from tests.model.naive import SIZE_OF_TYPE, Memory, Regs, plain, rows
 
 Op = MteGmL1 | MteL1Ub | MteUbUb | MteUbL1 | MteGmL1Frac | MteL1Bt | MteL1Fb | CopyUbufToUbuf
 
-CAPACITY = {
-    Space.GM: 2**40,
-    Space.UB0: 262144,
-    Space.UB1: 262144,
-    Space.L1: 524288,
-    Space.BT: 4096,
-    Space.FB: 4096,
-}
+CAPACITY = {**naive_rules.CAPACITY, Space.BT: 4096, Space.FB: 4096}
 
 Source = int | tuple[int, int] | None
 """A source address; of a widened slot (element address, byte of the result); None for zero."""
@@ -99,16 +92,14 @@ def widen(dtype: str, bits: int) -> int:
     return int.from_bytes(struct.pack("<f", value), "little")
 
 
-def ub(op: MteL1Ub | MteUbUb | MteUbL1 | CopyUbufToUbuf) -> Space:
+def ub(op: MteUbUb | MteUbL1 | CopyUbufToUbuf) -> Space:
     return Space.UB1 if op.ub_sub else Space.UB0
 
 
 def effect(op: Op) -> Effect:
     """Returns the effect of a legal op."""
-    if isinstance(op, MteGmL1):
-        return _load(op)
-    if isinstance(op, MteL1Ub):
-        return _blocks(op)
+    if isinstance(op, MteGmL1 | MteL1Ub):
+        return _strided(op)
     if isinstance(op, MteUbUb):
         return _gaps(op, 32, ub(op), op.ub_src, ub(op), op.ub_dst)
     if isinstance(op, MteUbL1):
@@ -126,36 +117,12 @@ def effect(op: Op) -> Effect:
     return _nz(op)
 
 
-def _load(op: MteGmL1) -> Effect:
-    found = Effect(Space.GM, Space.L1)
-    outer_first = op.loops[::-1]
-    for index in product(*(range(loop.count) for loop in outer_first)):
-        for r in range(op.n_burst):
-            s, d = op.gm_src + r * op.src_stride, op.l1_dst + r * op.dst_stride
-            for i, loop in zip(index, outer_first, strict=True):
-                s += i * loop.src_stride
-                d += i * loop.dst_stride
-            for b in range(op.len_burst):
-                found.put(d + b, s + b)
-            for b in range(op.len_burst, tail_end(op.len_burst, op.n_burst, op.dst_stride, r)):
-                found.put(d + b, None)
-    return found
-
-
-def _blocks(op: MteL1Ub) -> Effect:
-    found = Effect(Space.L1, ub(op))
-    outer_first = op.loops[::-1]
-    for index in product(*(range(loop.count) for loop in outer_first)):
-        s0, d0 = op.l1_src, op.ub_dst
-        for i, loop in zip(index, outer_first, strict=True):
-            s0 += i * loop.src_stride
-            d0 += i * loop.dst_stride
-        for r in range(op.n_burst):
-            for b in range(32 * op.len_burst):
-                found.put(
-                    d0 + r * (op.len_burst + op.dst_gap) * 32 + b,
-                    s0 + r * (op.len_burst + op.src_gap) * 32 + b,
-                )
+def _strided(op: MteGmL1 | MteL1Ub) -> Effect:
+    copy = plain(op, Regs())
+    found = Effect(copy.source, copy.target)
+    for row in rows(copy):
+        for b in range(row.end):
+            found.put(row.dst + b, row.src + b if b < row.length else None)
     return found
 
 
@@ -222,68 +189,13 @@ def lowest_rule(op: Op) -> int:
 
     A ``copy_ubuf_to_ubuf`` that breaks one is not issued.
     """
-    if isinstance(op, MteGmL1):
-        return _load_rule(op)
-    if isinstance(op, MteL1Ub):
-        return _blocks_rule(op)
+    if isinstance(op, MteGmL1 | MteL1Ub):
+        return naive_rules.lowest_rule(plain(op, Regs()))
     if isinstance(op, MteGmL1Frac):
         return _nz_rule(op)
     if isinstance(op, CopyUbufToUbuf):
         return _legacy_rule(op)
     return _gap_rule(op)
-
-
-def _load_rule(op: MteGmL1) -> int:
-    knobs = current()
-    group = is_group(op.len_burst, op.n_burst, op.dst_stride)
-    broken = []
-    if max(op.len_burst, op.n_burst) >= 2**knobs.len_bits:
-        broken.append(5)
-    if op.src_stride >= 2**40 or op.dst_stride >= 2**21:
-        broken.append(5)
-    for loop in op.loops:
-        if loop.count >= 2**21 or loop.src_stride >= 2**40 or loop.dst_stride >= 2**21:
-            broken.append(5)
-        if loop.count > 1 and loop.dst_stride % 32:
-            broken.append(7)
-    if op.l1_dst % 32:
-        broken.append(6)
-    if op.n_burst > 1 and op.dst_stride % 32 and not group:
-        broken.append(7)
-    if op.n_burst > 1 and op.dst_stride < op.len_burst:
-        broken.append(8)
-    if op.n_burst > 1 and op.src_stride < op.len_burst and knobs.row_repeat == "error":
-        broken.append(8)
-    if op.len_burst and op.n_burst and all(loop.count for loop in op.loops):
-        last = op.n_burst - 1
-        src_end = op.gm_src + last * op.src_stride + op.len_burst
-        dst_end = op.l1_dst + last * op.dst_stride
-        dst_end += tail_end(op.len_burst, op.n_burst, op.dst_stride, last)
-        src_end += sum((loop.count - 1) * loop.src_stride for loop in op.loops)
-        dst_end += sum((loop.count - 1) * loop.dst_stride for loop in op.loops)
-        if _out(Space.GM, src_end) or _out(Space.L1, dst_end):
-            broken.append(12)
-    return min(broken, default=0)
-
-
-def _blocks_rule(op: MteL1Ub) -> int:
-    if max(op.len_burst, op.src_gap, op.dst_gap) >= 2**16 or op.n_burst >= 2**12:
-        return 5
-    if any(max(loop.count, loop.src_stride, loop.dst_stride) >= 2**21 for loop in op.loops):
-        return 5
-    if op.l1_src % 32 or op.ub_dst % 32:
-        return 6
-    if any(x.count > 1 and (x.src_stride % 32 or x.dst_stride % 32) for x in op.loops):
-        return 7
-    if op.len_burst and op.n_burst and all(loop.count for loop in op.loops):
-        src_end, dst_end = op.l1_src, op.ub_dst
-        src_end += ((op.n_burst - 1) * (op.len_burst + op.src_gap) + op.len_burst) * 32
-        dst_end += ((op.n_burst - 1) * (op.len_burst + op.dst_gap) + op.len_burst) * 32
-        src_end += sum((loop.count - 1) * loop.src_stride for loop in op.loops)
-        dst_end += sum((loop.count - 1) * loop.dst_stride for loop in op.loops)
-        if _out(Space.L1, src_end) or _out(Space.UB0, dst_end):
-            return 12
-    return 0
 
 
 def _gap_rule(op: MteUbUb | MteUbL1 | MteL1Bt | MteL1Fb) -> int:

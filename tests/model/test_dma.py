@@ -53,7 +53,7 @@ def check(copy: naive.Copy, regs: naive.Regs, before: tuple[DmaOp, ...]) -> bool
     assert addresses(outcome.written) == effect.written
     assert addresses(outcome.read) == effect.read
     if outcome.written is not None:
-        assert outcome.written.space is (plain.ub if plain.to_ub else Space.GM)
+        assert outcome.written.space is (plain.target)
         assert outcome.read is not None
         assert outcome.bytes_read == plain.len * outcome.read.rows
     return True

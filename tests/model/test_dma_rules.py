@@ -15,6 +15,7 @@ from tb.isa.dtypes import Ptr
 from tb.isa.profile import parse_profile, use
 from tests.model import naive
 from tests.model.conftest import PROFILE_TEXTS, Bench, near
+from tests.model.naive_rules import lowest_rule
 
 F16 = Ptr("f16", "gm"), Ptr("f16", "ub")
 F32 = Ptr("f32", "gm"), Ptr("f32", "ub")
@@ -259,7 +260,7 @@ def test_random_verdicts_match_a_second_reading_of_the_rules(profile: str) -> No
     seen: dict[int, int] = {}
     for _ in range(20000):
         op = _draw(rng)
-        expected = naive.lowest_rule(naive.plain(op, naive.Regs()))
+        expected = lowest_rule(naive.plain(op, naive.Regs()))
         assert model.issue(op).rule == expected, op
         seen[expected] = seen.get(expected, 0) + 1
     assert set(seen) == {0, 3, 5, 6, 7, 8, 9, 10, 12}

@@ -41,7 +41,7 @@ from tb.isa.profile import A5, SEED, Profile, parse_profile, using
 from tb.isa.rules import lowering_violation
 from tb.isa.spaces import L0_SEGMENTS, SIZES, Space, memory_range
 from tests.model import naive, naive_fix_op, naive_loads, naive_ops
-from tests.sequences import plain_copies
+from tests.model.naive_rules import lowest_rule, undefined
 from tests.sequences.fix_checks import check_fills, check_flags
 from tests.sequences.profiles import PROFILES
 from tests.sequences.reference import (
@@ -78,9 +78,9 @@ def test_corners_of_copies_are_legal_under_any_profile(text: str) -> None:
         for block in corner_blocks(16, names):
             check_legal(block)
             for desc in dma_descriptors(block):
-                assert plain_copies.broken(desc) == 0
+                assert lowest_rule(naive.read_descriptor(desc)) == 0
                 if desc.n_burst < 4096:
-                    assert plain_copies.undefined(desc) == 0
+                    assert undefined(naive.read_descriptor(desc)) == 0
             if len(block) > 1:
                 check_rows_disjoint(block)
 
@@ -342,7 +342,7 @@ def test_rule_examples() -> None:
                 (desc,) = descriptors(block)
                 assert rule_of(desc) == example.rule
                 if isinstance(desc, DmaDescriptor):
-                    assert plain_copies.broken(desc) == example.rule
+                    assert lowest_rule(naive.read_descriptor(desc)) == example.rule
                 assert block.expected_rule is not None
                 assert block.expected_rule.tolist() == [example.rule]
 
@@ -367,7 +367,7 @@ def check_images(example: Example) -> None:
             execute(block, memories)
             (desc,) = descriptors(block)
             if isinstance(desc, DmaDescriptor):
-                plain_copies.execute(desc, plain)
+                naive.copy(naive.read_descriptor(desc), plain)
         for image in example.images:
             assert image.matches(image.of(memories[image.space]))
             assert not image.matches(image.of(memories[image.space])[:-1])
@@ -382,7 +382,7 @@ def execute(block: OpBlock, memories: Memories) -> None:
         naive_loads.execute(op, memories[Space.L1], memories[Space.L0])
     elif block.column("atomic_type")[0] and isinstance(op, MteUbGm):
         (desc,) = dma_descriptors(block)
-        plain_copies.execute(desc, memories)
+        naive.copy(naive.read_descriptor(desc), memories)
     elif isinstance(op, MteGmUb | MteUbGm):
         plain = naive.plain(op, naive.Regs())
         if block.column("pad_in_bytes")[0]:

@@ -14,7 +14,8 @@ from tb.isa.dma.op import DmaDescriptor, Loop, MteGmL1, MteGmUb
 from tb.isa.dtypes import DTYPES, Ptr
 from tb.isa.footprint import destination, source
 from tb.isa.profile import SEED, current, parse_profile, using
-from tests.sequences import plain_copies
+from tests.model.naive import read, read_descriptor, written
+from tests.model.naive_rules import lowest_rule, undefined
 from tests.sequences.profiles import PROFILES
 from tests.sequences.reference import (
     BlockError,
@@ -37,10 +38,11 @@ def check_plain(block: OpBlock) -> None:
     for number, desc in enumerate(descriptors(block)):
         if not isinstance(desc, DmaDescriptor):
             continue
-        if plain_copies.broken(desc):
-            raise BlockError(f"op {number} breaks DMA-L{plain_copies.broken(desc):02}")
-        if plain_copies.undefined(desc):
-            raise BlockError(f"op {number} breaks DMA-L{plain_copies.undefined(desc):02} (T)")
+        copy = read_descriptor(desc)
+        if rule := lowest_rule(copy):
+            raise BlockError(f"op {number} breaks DMA-L{rule:02}")
+        if rule := undefined(copy):
+            raise BlockError(f"op {number} breaks DMA-L{rule:02} (T)")
 
 
 @pytest.mark.share("sequences", "tb/isa")
@@ -66,11 +68,11 @@ def test_byte_by_byte(text: str) -> None:
                 if desc.is_nop:
                     continue
                 for side, bytes_of in (
-                    (destination(desc), plain_copies.written), (source(desc), plain_copies.read),
+                    (destination(desc), written), (source(desc), read),
                 ):  # fmt: skip
                     starts = side.row_starts()
                     found = np.unique(starts[:, None] + np.arange(side.length))
-                    assert np.array_equal(found, bytes_of(desc)), desc
+                    assert np.array_equal(found, bytes_of(read_descriptor(desc))), desc
 
 
 @pytest.mark.share("sequences", "tb/isa")
@@ -123,6 +125,6 @@ def test_the_plain_checks_can_fail() -> None:
     # A fill byte of one row is a data byte of another: nothing that aligned rows can do.
     desc = DmaDescriptor(MteGmUb.spec, 1, 0, 8, 5, 2, 8, 16)
     with using(parse_profile("seed, tail = fill")):
-        assert plain_copies.undefined(desc) == 18
+        assert undefined(read_descriptor(desc)) == 18
     with using(SEED):
-        assert plain_copies.undefined(desc) == 0
+        assert undefined(read_descriptor(desc)) == 0
