@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cocotb tests of the atomic stores of pto_mte3; test_atomic_stores.py starts them.
 
-The expected contents of GM come from the evaluation here, element by element in Python integers
-and exact fractions, written from fixpipe.md section 9 and dma.md section 6 alone.
+The expected contents of GM come from the second reading of the copies, tests/model/naive.py.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import os
 import random
 import zlib
 from collections.abc import Sequence
-from fractions import Fraction
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +31,15 @@ from tb.isa.lower import lower
 from tb.isa.spaces import SIZES, Space
 from tests.hdl.bench import WIDTH, Bench
 from tests.hdl.mini import LOCAL_ENV, MTE3, OPS_ENV, RESULT_ENV
+from tests.model.naive import copy, read_descriptor, rows
 
 F32, F16, S16, S32, S8, BF16 = range(1, 7)
 ADD, MAX, MIN = range(3)
 BYTES = {0: 1, F32: 4, F16: 2, S16: 2, S32: 4, S8: 1, BF16: 2}
-FORMATS = {F32: (8, 23), F16: (5, 10), BF16: (8, 7)}
-"""Bits of exponent and fraction."""
+FRACTION_BITS = {F32: 23, F16: 10, BF16: 7}
 
 GM_BASE = 0x12_3456_0000
+WINDOW = GM_BASE - 0x1000
 OK, RULE, RD_SLVERR, RD_DECERR, WR_SLVERR, WR_DECERR, LOCAL = range(7)
 
 LOCAL_WIDTH = int(os.environ.get(LOCAL_ENV, "256")) // 8
@@ -47,95 +47,6 @@ LOCAL_WIDTH = int(os.environ.get(LOCAL_ENV, "256")) // 8
 
 OPS = int(os.environ.get(OPS_ENV, "300"))
 """Random ops of a simulation."""
-
-
-# ---- the updates: fixpipe.md section 9 ----
-
-
-def decoded(bits: int, kind: int) -> Fraction | str:
-    """Returns the number of a float, or "inf", "-inf", "nan"; -0 is 0."""
-    exponent_bits, fraction_bits = FORMATS[kind]
-    sign = -1 if bits >> exponent_bits + fraction_bits & 1 else 1
-    exponent = bits >> fraction_bits & (1 << exponent_bits) - 1
-    fraction = bits & (1 << fraction_bits) - 1
-    if exponent == (1 << exponent_bits) - 1:
-        return "nan" if fraction else "inf" if sign > 0 else "-inf"
-    bias = (1 << exponent_bits - 1) - 1
-    if exponent:
-        fraction += 1 << fraction_bits
-    power = max(exponent, 1) - bias - fraction_bits
-    return sign * fraction * Fraction(2) ** power
-
-
-def special(name: str, kind: int) -> int:
-    """Returns the code of inf, -inf or the canonical NaN."""
-    exponent_bits, fraction_bits = FORMATS[kind]
-    inf = (1 << exponent_bits) - 1 << fraction_bits
-    return {
-        "inf": inf,
-        "-inf": inf | 1 << exponent_bits + fraction_bits,
-        "nan": inf | 1 << fraction_bits - 1,
-    }[name]
-
-
-def rounded(value: Fraction, kind: int) -> int:
-    """Returns the code next to a number that is not 0, ties to even, overflow to inf."""
-    exponent_bits, fraction_bits = FORMATS[kind]
-    sign = int(value < 0) << exponent_bits + fraction_bits
-    value = abs(value)
-    bias = (1 << exponent_bits - 1) - 1
-    power = value.numerator.bit_length() - value.denominator.bit_length()
-    if Fraction(2) ** power > value:
-        power -= 1
-    step = Fraction(2) ** (max(power, 1 - bias) - fraction_bits)
-    units = round(value / step)  # of Python: ties to even
-    code = units + (max(power + bias, 1) - 1 << fraction_bits)
-    return sign | min(code, special("inf", kind))
-
-
-def float_sum(old: int, new: int, kind: int) -> int:
-    """Returns the sum of two floats, rounded once."""
-    sign = sum(FORMATS[kind])
-    a, b = decoded(old, kind), decoded(new, kind)
-    if isinstance(a, Fraction) and isinstance(b, Fraction):
-        if a + b:
-            return rounded(a + b, kind)
-        return (old & new) >> sign << sign  # -0 only of two -0
-    specials = {one for one in (a, b) if isinstance(one, str)}
-    return special(specials.pop() if len(specials) == 1 else "nan", kind)
-
-
-def float_larger(old: int, new: int, kind: int, op: int) -> int:
-    """Returns the maximum or minimum of two floats, -0 below +0."""
-    if "nan" in (decoded(old, kind), decoded(new, kind)):
-        return special("nan", kind)
-
-    def order(bits: int) -> tuple[Fraction, int]:
-        value = decoded(bits, kind)
-        far = Fraction(2) ** 200
-        number = value if isinstance(value, Fraction) else far if value == "inf" else -far
-        return number, -(bits >> sum(FORMATS[kind]))
-
-    return (max if op == MAX else min)(old, new, key=order)
-
-
-def updated(old: int, new: int, kind: int, op: int, nosat: int) -> int:
-    """Returns what an element holds after an atomic update."""
-    if kind in FORMATS:
-        result = float_sum(old, new, kind) if op == ADD else float_larger(old, new, kind, op)
-        if kind == F16 and not nosat:
-            if decoded(result, kind) == "nan":
-                return 0
-            if op == ADD and result & 0x7FFF == 0x7C00:
-                return result - 1
-        return result
-    bits = 8 * BYTES[kind]
-    if op == ADD:
-        return (old + new) % (1 << bits)
-    signed = (max if op == MAX else min)(
-        [(value ^ 1 << bits - 1) - (1 << bits - 1) for value in (old, new)]
-    )
-    return signed % (1 << bits)
 
 
 # ---- stores ----
@@ -155,37 +66,9 @@ def store(**values: Any) -> DmaDescriptor:
     return DmaDescriptor(spec=MTE_UB_GM, **(fields | values))
 
 
-def rows(op: DmaDescriptor) -> list[tuple[int, int]]:
-    """Returns GM and UB address of each row, in order: dma.md section 2."""
-    places = [(op.ext_addr, op.loc_addr)]
-    for loop in reversed(op.loops):
-        places = [
-            (gm + i * loop.ext_stride, ub + i * loop.loc_stride)
-            for gm, ub in places
-            for i in range(loop.count)
-        ]
-    return [
-        (gm + r * op.ext_stride, ub + r * op.loc_stride)
-        for gm, ub in places
-        for r in range(op.n_burst)
-    ]
-
-
-def apply(op: DmaDescriptor, gm: NDArray[np.uint8], base: int, ub: NDArray[np.uint8]) -> None:
-    """Stores to ``gm``, whose first byte has the address ``base``."""
-    if op.is_nop:
-        return
-    size = BYTES[op.atomic_type]
-    for target, source in rows(op):
-        start = target - base
-        if not op.atomic_type:
-            gm[start : start + op.len] = ub[source : source + op.len]
-            continue
-        for k in range(0, op.len, size):
-            old = int.from_bytes(gm[start + k : start + k + size].tobytes(), "little")
-            new = int.from_bytes(ub[source + k : source + k + size].tobytes(), "little")
-            result = updated(old, new, op.atomic_type, op.atomic_op, op.nosat)
-            gm[start + k : start + k + size] = list(result.to_bytes(size, "little"))
+def places(op: DmaDescriptor) -> list[tuple[int, int]]:
+    """Returns GM and UB address of each row, in order."""
+    return [(row.dst, row.src) for row in rows(read_descriptor(op))]
 
 
 class StoreBench(Bench):
@@ -196,8 +79,8 @@ class StoreBench(Bench):
     async def start(self, background: NDArray[np.uint8] | None = None) -> None:
         """Resets, and puts a background in the window."""
         await self.reset()
-        self.memory.ensure(Space.GM, GM_BASE - 0x1000, self.size + 0x2000)
-        self.window = self.gm[GM_BASE - 0x1000 : GM_BASE + self.size + 0x1000]
+        self.memory.ensure(Space.GM, WINDOW, self.size + 0x2000)
+        self.window = self.gm[WINDOW : GM_BASE + self.size + 0x1000]
         if background is not None:
             self.window[:] = background
         self.golden = self.window.copy()
@@ -209,9 +92,14 @@ class StoreBench(Bench):
         if check:
             for op, done in zip(ops, dones, strict=True):
                 assert (done["status"], done["rule"], done["addr"]) == (OK, 0, 0), op
-                apply(op, self.golden, GM_BASE - 0x1000, self.ub)
+                self.apply(op)
             self.compare(ops)
         return dones
+
+    def apply(self, op: DmaDescriptor) -> None:
+        """Stores to what GM is to hold."""
+        moved = replace(op, ext_addr=op.ext_addr - WINDOW)
+        copy(read_descriptor(moved), {Space.GM: self.golden, Space.UB0: self.ub})
 
     def compare(self, ops: Sequence[DmaDescriptor] = ()) -> None:
         """Compares the whole window."""
@@ -261,11 +149,11 @@ async def updates(dut: Any) -> None:
         pool = VALUES[kind]
         pairs = [(a, b) for a in pool for b in pool]
         pairs += [(rng.getrandbits(8 * size), rng.getrandbits(8 * size)) for _ in range(400)]
-        if kind in FORMATS:  # sums of neighbouring exponents
-            step = 1 << FORMATS[kind][1]
+        if kind in FRACTION_BITS:  # sums of neighbouring exponents
+            step = 1 << FRACTION_BITS[kind]
             for _ in range(400):
                 a = rng.getrandbits(8 * size)
-                b = (a + rng.randrange(-14, 15) * step + rng.getrandbits(FORMATS[kind][1])) % (
+                b = (a + rng.randrange(-14, 15) * step + rng.getrandbits(FRACTION_BITS[kind])) % (
                     1 << 8 * size
                 )
                 pairs.append((a, b ^ rng.getrandbits(1) << 8 * size - 1))
@@ -390,8 +278,8 @@ def drawn(rng: random.Random, size: int) -> DmaDescriptor:
             atomic_op=rng.randrange(3) if kind else rng.randrange(4),
             nosat=rng.randrange(2),
         )
-        places = rows(op)
-        if len(places) * length < 2500 and max(gm for gm, _ in places) + length <= GM_BASE + size:
+        targets = [gm for gm, _ in places(op)]
+        if len(targets) * length < 2500 and max(targets) + length <= GM_BASE + size:
             return op
 
 
@@ -506,7 +394,7 @@ async def rules(dut: Any) -> None:
             done,
         )
         if not rule:
-            apply(op, bench.golden, GM_BASE - 0x1000, bench.ub)
+            bench.apply(op)
         bench.compare([op])
     # Between legal stores, all in flight together.
     legal = store(atomic_type=S8, len=40)
@@ -524,7 +412,7 @@ async def rules(dut: Any) -> None:
         (OK, 0), (RULE, 17), (OK, 0), (RULE, 16), (OK, 0), (OK, 0), (OK, 0),
     ]  # fmt: skip
     for _ in range(4):
-        apply(legal, bench.golden, GM_BASE - 0x1000, bench.ub)
+        bench.apply(legal)
     bench.compare()
 
 
@@ -533,15 +421,15 @@ async def other_units(dut: Any) -> None:
     """Bits of the fields do not reach the other unit; ops of both units alternate."""
     bench = StoreBench(dut)
     await bench.start()
-    copy = pack(lower(MteUbUb(0, 0x8000, 4, 1, 0, 0)))
+    between = pack(lower(MteUbUb(0, 0x8000, 4, 1, 0, 0)))
     for bits in (0, 0b1_11_111, 0b0_00_001):
-        copy[15] |= bits << 22  # descriptor bits 502 and up
+        between[15] |= bits << 22  # descriptor bits 502 and up
         bench.ub[0x8000:0x8080] = 0
         op = store(atomic_type=S8, len=100, ext_addr=GM_BASE + 3)
-        dones = await bench.run(MTE3, pack(op), copy, pack(op))
+        dones = await bench.run(MTE3, pack(op), between, pack(op))
         assert (dones["status"] == OK).all()
         for _ in range(2):
-            apply(op, bench.golden, GM_BASE - 0x1000, bench.ub)
+            bench.apply(op)
         bench.compare()
         assert (bench.ub[0x8000:0x8080] == bench.ub[:0x80]).all()
     assert bench.errors == 0, bench.mailbox.poll_errors()
@@ -569,8 +457,7 @@ async def errors(dut: Any) -> None:
             )
         )
         bad = store(ext_addr=GM_BASE + unit, atomic_type=S16, **shape)
-        places = rows(bad)
-        gm, ub = rng.choice(places)
+        gm, ub = rng.choice(places(bad))
         at = rng.randrange(bad.len)
         side = rng.choice(("read", "write", "local", "both"))
         kind = rng.randrange(2)
@@ -609,11 +496,11 @@ async def errors(dut: Any) -> None:
         assert all(int(done["status"]) == OK for k, done in enumerate(dones) if k != 1), dones
         late = box.poll_late_bursts()
         assert len(good) > 1 or len(late) == 0, late  # else they may be of the ops after it
-        for target, _ in places:  # undefined
+        for target, _ in places(bad):  # undefined
             start = target - GM_BASE + 0x1000
             bench.golden[start : start + bad.len] = bench.window[start : start + bad.len]
         for op in good:
-            apply(op, bench.golden, GM_BASE - 0x1000, bench.ub)
+            bench.apply(op)
         bench.compare([bad, *good])
         again = store(ext_addr=GM_BASE, len=0x900, atomic_type=S16)
         await bench.stores([again])
@@ -684,7 +571,9 @@ async def rates(dut: Any) -> None:
                     op = store(ext_addr=GM_BASE + offset, atomic_type=kind, **shape)
                     (done,) = await bench.stores([op], check=False)
                     assert done["status"] == OK
-                    beats = sum((gm + op.len - 1) // WIDTH - gm // WIDTH + 1 for gm, _ in rows(op))
+                    beats = sum(
+                        (gm + op.len - 1) // WIDTH - gm // WIDTH + 1 for gm, _ in places(op)
+                    )
                     rate.append(beats / int(done["done_cycle"] - done["accept_cycle"]))
                 seen[f"{name} rows, offset {offset}, latency {latency}, plain"] = rate[0]
                 seen[f"{name} rows, offset {offset}, latency {latency}, atomic"] = rate[1]

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import struct
-from itertools import product
 
 import numpy as np
 import pytest
@@ -14,17 +13,14 @@ from numpy.typing import NDArray
 
 from scoreboards.golden import GoldenMemory
 from scoreboards.model.dma import ReferenceModel
-from scoreboards.model.fixpipe_atomic import combine
 from scoreboards.model.outcome import NOTHING, Outcome
 from tb.isa.ctrl import SetAtomic, SetCtrl
 from tb.isa.dma.legacy import CopyUbufToGm
 from tb.isa.dma.op import Loop, MteUbGm
 from tb.isa.spaces import Space
 from tb.isa.status import Status
+from tests.model import naive
 from tests.model.conftest import noise
-
-KINDS = {1: ("f32", 4), 2: ("f16", 2), 3: ("s16", 2), 4: ("s32", 4), 5: ("s8", 1), 6: ("bf16", 2)}
-OPS = ("add", "max", "min")
 
 
 def ctrl(kind: int, op: int = 0, nosat: int = 0) -> int:
@@ -79,7 +75,7 @@ def run(golden: GoldenMemory, value: int, op: MteUbGm) -> Outcome:
 
 @pytest.mark.long
 @given(
-    kind=st.sampled_from(list(KINDS)),
+    kind=st.integers(1, 6),
     what=st.integers(0, 2),
     nosat=st.integers(0, 1),
     elements=st.integers(0, 9),
@@ -96,7 +92,7 @@ def test_elements_one_by_one(
     counts: tuple[int, int, int],
     gaps: tuple[int, int, int],
 ) -> None:
-    name, size = KINDS[kind]
+    size = naive.ATOMIC_BYTES[kind]
     length = elements * size
     steps = [length + gaps[0] * size]
     for level in (1, 2):
@@ -106,15 +102,9 @@ def test_elements_one_by_one(
     golden = GoldenMemory(noise)
     golden.ensure(Space.GM, 0, 8192)
     expected = golden[Space.GM][:8192].copy()
-    for outer, inner, row in product(*(range(counts[i]) for i in (2, 1, 0))):
-        came = 64 + row * 96 + inner * 512 + outer * 1024
-        goes = op.gm_dst + row * steps[0] + inner * steps[1] + outer * steps[2]
-        for element in range(elements):
-            new = golden[Space.UB0][came + element * size :][:size].copy()
-            old = expected[goes + element * size :][:size].copy()
-            dtype = f"<u{size}"
-            value, _ = combine(name, OPS[what], old.view(dtype), new.view(dtype), ieee=bool(nosat))
-            expected[goes + element * size :][:size] = value.view(np.uint8)
+    plain = naive.plain(op, naive.Regs())
+    plain.atomic_type, plain.atomic_op, plain.nosat = kind, what, nosat
+    naive.copy(plain, {Space.GM: expected, Space.UB0: golden[Space.UB0]})
     outcome = run(golden, ctrl(kind, what, nosat), op)
     assert outcome.status is Status.OK
     assert np.array_equal(golden[Space.GM][:8192], expected)
