@@ -22,6 +22,15 @@ from tests.hdl import l0_reference as ref
 from tests.hdl.bench import WIDTH, Bench
 from tests.hdl.l0_reference import load
 from tests.hdl.mini import MTE1, RESULT_ENV, SIM_ENV
+from tests.model.naive_loads import (
+    ELEM_BITS,
+    SEGMENT,
+    half_bytes,
+    is_scales,
+    memory_of,
+    move,
+    pairs,
+)
 
 ICARUS = os.environ[SIM_ENV] == "icarus"
 PER_LINE = max(1, 32 // WIDTH)
@@ -38,17 +47,17 @@ class L0Bench(Bench):
         super().__init__(dut)
         self.mailbox.clear_faults()
         self.mailbox.poll_hits()
-        self.l1 = ref.nibbles(self.memory.view(Space.L1))
+        self.l1 = half_bytes(self.memory.view(Space.L1))
         self.l0 = self.memory.view(Space.L0)
 
     async def check(self, ops: list[L0Descriptor]) -> None:
         """Runs legal ops back to back and compares all of L0, its holes included."""
-        golden = ref.nibbles(self.l0)
+        golden = half_bytes(self.l0)
         done = await self.run(MTE1, *(pack(op) for op in ops))
         assert done["status"].tolist() == [0] * len(ops), (done["status"], done["rule"], ops)
         for op in ops:
-            ref.apply(op, self.l1, golden)
-        wrong = np.flatnonzero(ref.nibbles(self.l0) != golden)
+            move(op, self.l1, golden)
+        wrong = np.flatnonzero(half_bytes(self.l0) != golden)
         assert wrong.size == 0, (len(wrong), [hex(int(at) // 2) for at in wrong[:8]], ops)
 
     async def verdicts(self, ops: list[L0Descriptor]) -> list[tuple[int, int]]:
@@ -87,7 +96,7 @@ async def worked(dut: Any) -> None:
         l1[source : source + size] = element
         (done,) = await bench.run(MTE1, pack(op))
         assert done["status"] == 0, op
-        target += ref.SEGMENT[ref.memory_of(op)]
+        target += SEGMENT[memory_of(op)]
         assert np.flatnonzero(l0).tolist() == list(range(target, target + size)), op
         assert (l0[target : target + size] == element).all(), op
     assert bench.errors == 0, bench.mailbox.poll_errors()
@@ -335,7 +344,7 @@ async def errors(dut: Any) -> None:
             for transpose in (0, 1):
                 box.set_knobs(local_read_latency=latency)
                 op = load("l0a", elem=elem, transpose=transpose, dst_addr=0x400, **shape)
-                _, target = ref.pairs(op)
+                _, target = pairs(op)
                 inside = np.zeros(2 * len(bench.l0), bool)
                 inside[target] = True
                 for space, at in (
@@ -344,7 +353,7 @@ async def errors(dut: Any) -> None:
                     (Space.L1, 0x8000),
                     (Space.L0, 0x400),
                 ):
-                    start = ref.nibbles(bench.l0)
+                    start = half_bytes(bench.l0)
                     written = box.written_bytes(MTE1)
                     # From that word on each access fails, so the log has all after the error.
                     box.set_fault(0, FaultWindow(space, at, 2, length=0x4000))
@@ -366,13 +375,13 @@ async def errors(dut: Any) -> None:
                         assert len(hits) == 2, "no write after the first error"
                         assert box.written_bytes(MTE1) == written
                     box.clear_faults()
-                    after = ref.nibbles(bench.l0)
+                    after = half_bytes(bench.l0)
                     assert (after == start)[~inside].all()
                     golden = after.copy()
                     await bench.check([good, op])
-                    ref.apply(good, bench.l1, golden)
-                    ref.apply(op, bench.l1, golden)
-                    assert (ref.nibbles(bench.l0) == golden).all()
+                    move(good, bench.l1, golden)
+                    move(op, bench.l1, golden)
+                    assert (half_bytes(bench.l0) == golden).all()
     assert bench.errors == 0, box.poll_errors()
 
 
@@ -389,14 +398,14 @@ async def units(dut: Any) -> None:
     unknown = np.zeros(16, np.uint32)
     unknown[0] = 17
     words = [pack(fractals), pack(OTHER), pack(load("l0b_mx")), unknown, pack(OTHER), unknown]
-    golden = ref.nibbles(bench.l0)
+    golden = half_bytes(bench.l0)
     for op in (fractals, load("l0b_mx")):
-        ref.apply(op, bench.l1, golden)
+        move(op, bench.l1, golden)
     done = await bench.run(MTE1, *words * 3)
     assert done["status"].tolist() == [0, 0, 0, 1, 0, 1] * 3
     assert not done["rule"].any()
     assert (done["tag"] == (int(done["tag"][0]) + np.arange(len(done))) & 255).all()
-    assert (ref.nibbles(bench.l0) == golden).all()
+    assert (half_bytes(bench.l0) == golden).all()
     l1, ub = bench.memory.view(Space.L1), bench.ub
     assert (ub[:128] == l1[:128]).all()
     for delay in (155, 505, 905, 1555):
@@ -436,9 +445,9 @@ async def rate(dut: Any) -> None:
             done = await bench.run(MTE1, *(pack(op) for op in ops))
             assert not done["status"].any()
             clocks = int(done["done_cycle"][-1]) - int(done["accept_cycle"][0])
-            lines = sum(op.m_step * op.k_step * (1 if ref.is_scales(op) else 16) for op in ops)
+            lines = sum(op.m_step * op.k_step * (1 if is_scales(op) else 16) for op in ops)
             # Once: the pipeline, and the longest square, which is filled before it is read.
-            square = max(256 // ref.BITS[op.elem] if op.transpose else 1 for op in ops)
+            square = max(256 // ELEM_BITS[op.elem] if op.transpose else 1 for op in ops)
             assert clocks <= PER_LINE * (lines + square) + latency + 14, (name, latency, clocks)
             result[f"{name} latency {latency}"] = clocks - PER_LINE * lines
             assert clocks >= PER_LINE * lines

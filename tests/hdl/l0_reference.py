@@ -1,80 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The formulas of spec/l0_loads.md, sections 1, 2, 4 and 5, evaluated element by element.
+"""Loads of L0 for the tests of the engine: their rules by spec/l0_loads.md, section 5, and draws.
 
-Written for the tests of the engine alone: it shares no code with the reference model or with the
-rules of tb/isa. Memories are arrays of half bytes, because elements have 4 bits and more.
+It shares no code with the reference model or with the rules of tb/isa.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tb.isa.l0.op import L0Descriptor
 from tb.isa.l0.table import LOADS
-
-Nibbles = NDArray[np.uint8]
+from tests.model.naive_loads import ELEM_BITS, bits_of, is_scales, memory_of
 
 L1_BYTES = 524288
 L0_BYTES = {"l0a": 65536, "l0b": 65536, "l0a_mx": 4096, "l0b_mx": 4096}
-SEGMENT = {"l0a": 0x00000, "l0b": 0x20000, "l0a_mx": 0x40000, "l0b_mx": 0x60000}
-BITS = (8, 16, 32, 4)
-"""Bits of an element by the field ``elem``."""
-
-
-def nibbles(data: NDArray[np.uint8]) -> Nibbles:
-    """Returns the half bytes of ``uint8[n]``, the low one of each byte first."""
-    halves = np.empty(2 * len(data), np.uint8)
-    halves[0::2] = data & 15
-    halves[1::2] = data >> 4
-    return halves
-
-
-def memory_of(op: L0Descriptor) -> str:
-    """Returns the memory that a load writes."""
-    return op.spec.name.removeprefix("mte_l1_")
-
-
-def is_scales(op: L0Descriptor) -> bool:
-    """True for a load of scales."""
-    return memory_of(op).endswith("_mx")
-
-
-def c0_of(op: L0Descriptor) -> int:
-    """Returns the elements of 32 bytes."""
-    return 256 // BITS[op.elem]
-
-
-def pairs(op: L0Descriptor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns source and destination of each half byte of each element, in half bytes.
-
-    Source addresses are of L1, destination addresses of the memory without its segment.
-    """
-    if is_scales(op):
-        x = np.arange(op.m_step)[:, None, None]
-        y = np.arange(op.k_step)[None, :, None]
-        b = np.arange(64)[None, None, :]
-        start = (op.m_start + x) * op.src_stride + op.k_start + y
-        source = 2 * (op.src_addr + start * 32) + b
-        target = 2 * (op.dst_addr // 16 + (x * op.dst_stride + y) * 32) + b
-        return np.broadcast_arrays(source, target)  # type: ignore[return-value]
-    c0, size = c0_of(op), BITS[op.elem] // 4
-    p = np.arange(16 * op.m_step)[:, None, None]
-    q = np.arange(c0 * op.k_step)[None, :, None]
-    part = np.arange(size)[None, None, :]
-    fractal = (op.k_start + q // c0) * op.src_stride + op.m_start + p // 16
-    source = 2 * (op.src_addr + fractal * 512 + p % 16 * 32) + q % c0 * size + part
-    r, c = (q, p) if op.transpose else (p, q)
-    place = (c // c0 * op.dst_stride + r // 16) * 512 + r % 16 * 32
-    target = 2 * (op.dst_addr + place) + c % c0 * size + part
-    return np.broadcast_arrays(source, target)  # type: ignore[return-value]
-
-
-def apply(op: L0Descriptor, l1: Nibbles, l0: Nibbles) -> None:
-    """Moves the elements of a legal load from ``l1`` to ``l0``."""
-    if op.m_step and op.k_step:
-        source, target = pairs(op)
-        l0[2 * SEGMENT[memory_of(op)] + target] = l1[source]
 
 
 def ends(op: L0Descriptor) -> tuple[int, int]:
@@ -84,7 +23,7 @@ def ends(op: L0Descriptor) -> tuple[int, int]:
         target = (op.m_step - 1) * op.dst_stride + op.k_step
         return op.src_addr + 32 * source, op.dst_addr // 16 + 32 * target
     source = (op.k_start + op.k_step - 1) * op.src_stride + op.m_start + op.m_step
-    c0 = c0_of(op)
+    c0 = 256 // bits_of(op)
     r, c = 16 * op.m_step, c0 * op.k_step
     if op.transpose:
         r, c = c, r
@@ -104,7 +43,7 @@ def violated(op: L0Descriptor) -> int:
     if op.src_addr % 32 or op.dst_addr % 512:
         return 4
     if op.transpose and not is_scales(op):
-        bits = BITS[op.elem]
+        bits = bits_of(op)
         if (bits == 8 and op.m_step % 2) or (bits == 4 and op.m_step % 4):
             return 5
         if bits == 32 and op.k_step % 2:
@@ -164,7 +103,7 @@ def draw(random: np.random.Generator, most: int) -> L0Descriptor:
         if scales:
             depth, columns = (k, m)
         elif transpose:
-            c0 = 256 // BITS[elem]
+            c0 = 256 // ELEM_BITS[elem]
             depth, columns = c0 * k // 16, 16 * m // c0
         inner = k if scales else m
         stride = one_of(inner, inner + 1, below(1, inner + 1), below(1, 64))

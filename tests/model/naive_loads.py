@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads of L0 by the loops of spec/l0_loads.md, sections 2 and 4, half byte by half byte."""
+"""Loads of L0 by the formulas of spec/l0_loads.md, sections 1, 2 and 4, half byte by half byte.
+
+A load is read from an op, or from its descriptor. Memories are arrays of half bytes, because
+elements have 4 bits and more.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.l0.op import L0Load
-from tb.isa.spaces import segment_base
+from tb.isa.l0.op import L0Descriptor, L0Load
 
 BITS = {
     "f4E2M1x2": 4,
@@ -22,44 +25,78 @@ BITS = {
     "f32": 32,
     "i32": 32,
 }
+ELEM_BITS = (8, 16, 32, 4)
+"""Bits of an element by the field ``elem`` of a descriptor."""
+
+SEGMENT = {"l0a": 0x00000, "l0b": 0x20000, "l0a_mx": 0x40000, "l0b_mx": 0x60000}
+"""First byte of each memory in L0."""
+
+Load = L0Load | L0Descriptor
 
 
-def nibbles_of(op: L0Load) -> dict[int, int]:
-    """Returns destination to source half-byte addresses, in the order of the spec's loops."""
-    found: dict[int, int] = {}
-    memory = 2 * segment_base(op.spec.memory)
-    if op.spec.scales:
-        for x in range(op.m_step):
-            for y in range(op.k_step):
-                for b in range(64):
-                    to = 2 * (op.dst // 16) + (x * op.dst_stride + y) * 64 + b
-                    row = (op.m_start + x) * op.src_stride + op.k_start + y
-                    found[memory + to] = 2 * op.src + row * 64 + b
-        return found
-    bits = BITS[op.src_type.dtype]
-    c0, size = 256 // bits, bits // 4
+def memory_of(op: Load) -> str:
+    """Returns the memory that a load writes."""
+    return op.spec.name.removeprefix("mte_l1_")
 
-    def nz(row: int, column: int) -> int:
-        fractal = (column // c0) * op.dst_stride + row // 16
-        return fractal * 1024 + row % 16 * 64 + column % c0 * size
 
-    for p in range(16 * op.m_step):
-        for q in range(c0 * op.k_step):
-            fractal = (op.k_start + q // c0) * op.src_stride + op.m_start + p // 16
-            came = 2 * op.src + fractal * 1024 + p % 16 * 64 + q % c0 * size
-            goes = memory + 2 * op.dst + (nz(q, p) if op.transpose else nz(p, q))
-            found.update({goes + i: came + i for i in range(size)})
-    return found
+def is_scales(op: Load) -> bool:
+    """True for a load of scales."""
+    return memory_of(op).endswith("_mx")
+
+
+def bits_of(op: Load) -> int:
+    """Returns the bits of an element."""
+    return BITS[op.src_type.dtype] if isinstance(op, L0Load) else ELEM_BITS[op.elem]
 
 
 def half_bytes(memory: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Returns the half bytes of ``uint8[n]``, the low one of each byte first."""
     return np.stack((memory & 15, memory >> 4), axis=-1).ravel()
 
 
-def execute(op: L0Load, l1: NDArray[np.uint8], l0: NDArray[np.uint8]) -> None:
+def pairs(op: Load) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns the half byte of L1 and that of L0 of each half byte that a load moves.
+
+    They are in the order of the loops of the specification.
+    """
+    src, dst = (op.src, op.dst) if isinstance(op, L0Load) else (op.src_addr, op.dst_addr)
+    first = SEGMENT[memory_of(op)]
+    if is_scales(op):
+        x = np.arange(op.m_step)[:, None, None]
+        y = np.arange(op.k_step)[None, :, None]
+        half = np.arange(64)[None, None, :]
+        start = (op.m_start + x) * op.src_stride + op.k_start + y
+        source = 2 * (src + start * 32) + half
+        target = 2 * (first + dst // 16 + (x * op.dst_stride + y) * 32) + half
+        return np.broadcast_arrays(source, target)  # type: ignore[return-value]
+    bits = bits_of(op)
+    c0, size = 256 // bits, bits // 4
+    p = np.arange(16 * op.m_step)[:, None, None]
+    q = np.arange(c0 * op.k_step)[None, :, None]
+    half = np.arange(size)[None, None, :]
+    fractal = (op.k_start + q // c0) * op.src_stride + op.m_start + p // 16
+    source = 2 * (src + fractal * 512 + p % 16 * 32) + q % c0 * size + half
+    r, c = (q, p) if op.transpose else (p, q)
+    place = (c // c0 * op.dst_stride + r // 16) * 512 + r % 16 * 32
+    target = 2 * (first + dst + place) + c % c0 * size + half
+    return np.broadcast_arrays(source, target)  # type: ignore[return-value]
+
+
+def nibbles_of(op: Load) -> dict[int, int]:
+    """Returns destination to source half-byte addresses."""
+    source, target = pairs(op)
+    return dict(zip(target.ravel().tolist(), source.ravel().tolist(), strict=True))
+
+
+def move(op: Load, l1: NDArray[np.uint8], l0: NDArray[np.uint8]) -> None:
+    """Moves the elements of a legal load, half bytes of ``l1`` to half bytes of ``l0``."""
+    if op.m_step and op.k_step:
+        source, target = pairs(op)
+        l0[target] = l1[source]
+
+
+def execute(op: Load, l1: NDArray[np.uint8], l0: NDArray[np.uint8]) -> None:
     """Writes what a legal load writes to the memories of L0, which are one."""
-    moved = nibbles_of(op)
-    old, new = half_bytes(l1), half_bytes(l0)
-    for goes, came in moved.items():
-        new[goes] = old[came]
+    new = half_bytes(l0)
+    move(op, half_bytes(l1), new)
     l0[:] = new[::2] | new[1::2] << 4
