@@ -17,7 +17,6 @@ from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import (
     Atomic,
     FbPtr,
-    FixDescriptor,
     FixOp,
     Loop3,
     MteL0cGm,
@@ -37,6 +36,7 @@ from tb.isa.rules import first_d_violation, s_violations, t_violations
 from tb.isa.spaces import Space
 from tb.isa.text import to_text
 from tests.isa.strategies import fix_ops
+from tests.model import naive_fix_op
 
 ONE = Scalar("f32", 0x3F800000)
 HALF = Scalar("f16", 0x3800)
@@ -315,33 +315,13 @@ def test_drawn_ops_keep_the_front_end_rules(op: FixOp) -> None:
     assert not [v for v in s_violations(op) if v.rule.name != "FIX-L13"]
 
 
-def _touched(desc: FixDescriptor) -> tuple[set[int], dict[Space, set[int]]]:
-    """Source words and destination bytes, element by element (spec/fixpipe.md section 2)."""
+def _touched(op: FixOp) -> tuple[set[int], dict[Space, set[int]]]:
+    """Source words and destination bytes by the second reading (spec/fixpipe.md section 2)."""
     words: set[int] = set()
     written: dict[Space, set[int]] = {}
-    bits = desc.dst_bits
-    for r in range(desc.repeats):
-        for m in range(desc.m):
-            for n in range(desc.n):
-                row = m * (desc.k if desc.layout == 2 else 1)
-                words.add(
-                    desc.src_addr + 64 * (r * desc.loop3_src + n // 16 * desc.src_stride + row)
-                )
-                sub, i, j = desc.ub_sub, m, n
-                if desc.ub_mode == 1:
-                    sub, i = divmod(m, desc.m // 2)
-                elif desc.ub_mode == 2:
-                    sub, j = divmod(n, desc.n // 2)
-                index = r * desc.loop3_dst + i * desc.dst_stride + j
-                if desc.layout == 2:
-                    index = r * desc.loop3_dst + n * desc.dst_stride + m
-                elif desc.layout == 3:
-                    width = 8 if desc.split else 16
-                    index = n // width * desc.dst_stride + m * width + n % width
-                places = {"gm": Space.GM, "l1": Space.L1, "ub": Space(1 + sub)}
-                space = places[desc.spec.destination]
-                first = desc.dst_addr + index * bits // 8
-                written.setdefault(space, set()).update(range(first, first + max(1, bits // 8)))
+    for element in naive_fix_op.elements(op):
+        words.add(element.src // 64 * 64)
+        written.setdefault(element.space, set()).update(naive_fix_op.bytes_of(op, element))
     return words, written
 
 
@@ -363,7 +343,7 @@ def _touched(desc: FixDescriptor) -> tuple[set[int], dict[Space, set[int]]]:
 )
 def test_footprints_against_the_loops_of_the_spec(op: FixOp) -> None:
     desc = lower_fix(op)
-    words, written = _touched(desc)
+    words, written = _touched(op)
     assert flag_blocks(desc).tolist() == sorted({word // 512 for word in words})
     if desc.is_nop:
         assert not words

@@ -6,8 +6,9 @@ Every element is found, converted and stored by itself, in images of the memorie
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from typing import NamedTuple
 
 from numpy.typing import NDArray
 
@@ -45,6 +46,56 @@ def clip_number(clip: Scalar) -> Fraction:
     return Fraction(clip.bits)  # legal ones are positive
 
 
+class Element(NamedTuple):
+    """An element: its channel, its accumulator in L0C, and where it goes."""
+
+    n: int
+    src: int
+    space: Space
+    at: int
+
+
+def elements(op: FixOp) -> Iterator[Element]:
+    """Yields the elements of a legal op in the order of the specification."""
+    repeats, s3, d3 = 1, 0, 0
+    if op.loop3 is not None:
+        repeats, s3, d3 = op.loop3.count, op.loop3.src_stride, op.loop3.dst_stride
+    k = op.k if op.layout == "nz2dn" else 1
+    assert k is not None
+    for r in range(repeats):
+        for m in range(op.m):
+            for n in range(op.n):
+                a = op.src + 64 * (r * s3 + n // 16 * op.src_stride + m * k) + 4 * (n % 16)
+                yield Element(n, a, *place(op, r * d3, m, n))
+
+
+def place(op: FixOp, base: int, m: int, n: int) -> tuple[Space, int]:
+    """Returns memory and index of I(r, m, n)."""
+    space = Space.L1 if isinstance(op, MteL0cL1) else Space.GM
+    if isinstance(op, MteL0cUb):
+        half = op.sub_block
+        if op.ub_split == "split_m":
+            half, m = divmod(m, op.m // 2)
+        elif op.ub_split == "split_n":
+            half, n = divmod(n, op.n // 2)
+        space = (Space.UB0, Space.UB1)[half]
+    ds = op.dst_stride
+    if op.layout == "nz2dn":
+        return space, base + n * ds + m
+    if op.layout == "nz2nz" and op.split:
+        return space, n // 8 * ds + m * 8 + n % 8
+    if op.layout == "nz2nz":
+        return space, n // 16 * ds + m * 16 + n % 16
+    return space, base + m * ds + n
+
+
+def bytes_of(op: FixOp, element: Element) -> range:
+    """Returns the addresses that an element is in."""
+    bits = BITS[op.dst_type.dtype]
+    first = op.dst + element.at * bits // 8
+    return range(first, first + max(1, bits // 8))
+
+
 def execute(op: FixOp, images: Images, old: Images) -> set[tuple[Space, int]]:
     """Executes a legal op on ``images``; returns the bytes it wrote.
 
@@ -54,17 +105,10 @@ def execute(op: FixOp, images: Images, old: Images) -> set[tuple[Space, int]]:
         old: The memories before the op.
     """
     touched: set[tuple[Space, int]] = set()
-    repeats, s3, d3 = 1, 0, 0
-    if op.loop3 is not None:
-        repeats, s3, d3 = op.loop3.count, op.loop3.src_stride, op.loop3.dst_stride
-    for r in range(repeats):
-        for m in range(op.m):
-            for n in range(op.n):
-                k = op.k if op.layout == "nz2dn" else 1
-                assert k is not None
-                a = op.src + 64 * (r * s3 + n // 16 * op.src_stride + m * k) + 4 * (n % 16)
-                y = value(op, n, word(old[Space.L0C], a, 4), old[Space.FB])
-                store(op, r * d3, m, n, y, images, old, touched)
+    for element in elements(op):
+        y = value(op, element.n, word(old[Space.L0C], element.src, 4), old[Space.FB])
+        store(op, element, y, images, old)
+        touched.update((element.space, address) for address in bytes_of(op, element))
     return touched
 
 
@@ -99,40 +143,16 @@ def value(op: FixOp, n: int, accumulator: int, fb: NDArray) -> int:  # type: ign
     )  # fmt: skip
 
 
-def store(
-    op: FixOp, base: int, m: int, n: int, y: int, images: Images, old: Images,
-    touched: set[tuple[Space, int]],
-) -> None:  # fmt: skip
-    """Puts one element at I(r, m, n)."""
-    space = Space.L1 if isinstance(op, MteL0cL1) else Space.GM
-    if isinstance(op, MteL0cUb):
-        half = op.sub_block
-        if op.ub_split == "split_m":
-            half, m = divmod(m, op.m // 2)
-        elif op.ub_split == "split_n":
-            half, n = divmod(n, op.n // 2)
-        space = (Space.UB0, Space.UB1)[half]
-    ds = op.dst_stride
-    if op.layout == "nz2dn":
-        index = base + n * ds + m
-    elif op.layout == "nz2nz" and op.split:
-        index = n // 8 * ds + m * 8 + n % 8
-    elif op.layout == "nz2nz":
-        index = n // 16 * ds + m * 16 + n % 16
-    else:
-        index = base + m * ds + n
-    bits = BITS[op.dst_type.dtype]
-    image = images[space]
-    if bits == 4:
-        address = op.dst + index // 2
-        keep, y = (0xF0, y) if index % 2 == 0 else (0x0F, y << 4)
+def store(op: FixOp, element: Element, y: int, images: Images, old: Images) -> None:
+    """Puts one element at its place."""
+    places, image = bytes_of(op, element), images[element.space]
+    address, size = places.start, len(places)
+    if BITS[op.dst_type.dtype] == 4:
+        keep, y = (0xF0, y) if element.at % 2 == 0 else (0x0F, y << 4)
         image[address] = int(image[address]) & keep | y
-        touched.add((space, address))
         return
-    address, size = op.dst + index * bits // 8, bits // 8
     atomic = op.atomic if isinstance(op, MteL0cGm) else None
     if atomic is not None:
-        before = word(old[space], address, size)
+        before = word(old[element.space], address, size)
         y = naive.atomic(atomic.type, atomic.op, before, y, c48=op.sat == "nosat")
     image[address : address + size] = list(y.to_bytes(size, "little"))
-    touched.update((space, address + k) for k in range(size))
