@@ -19,6 +19,7 @@ from tb.harness.memory import SimMemory
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tests.hdl.mini import (
+    GM,
     LIBRARY_ENV,
     MTE2,
     MTE3,
@@ -29,7 +30,6 @@ from tests.hdl.mini import (
     descriptor,
 )
 
-GM = 0x12_3456_7000
 WIDTH = int(os.environ[WIDTH_ENV]) // 8
 """Bytes of a bus word."""
 
@@ -59,6 +59,8 @@ class Bench:
         )
         self.mailbox.set_watchdog_clocks(0)
         self.mailbox.clear_hang()
+        self.mailbox.clear_faults()
+        self.mailbox.poll_hits()
         self.mailbox.poll_errors()
         for slot in range(len(SLOTS)):
             self.mailbox.poll_done(slot)

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from tb.harness.layout import NO_CLEAR
 from tb.harness.memory import FLAG_BLOCK, UNIT_FLAGS
 from tb.isa.spaces import Space
-from tests.hdl.bench import GM, WIDTH, Bench
-from tests.hdl.mini import FIX, FlagFault, FlagOp
+from tests.hdl.bench import WIDTH, Bench
+from tests.hdl.mini import CHECK_AND_CLEAR, CHECK_ONLY, FIX, GM, FlagFault, FlagOp
 
-CHECK_ONLY, CHECK_AND_CLEAR = 2, 3
 BLOCKS = [64, 65, 95]
 """Blocks that :data:`TILE` waits for; it reads from the first."""
 

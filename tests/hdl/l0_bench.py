@@ -45,8 +45,6 @@ class L0Bench(Bench):
 
     def __init__(self, dut: Any) -> None:
         super().__init__(dut)
-        self.mailbox.clear_faults()
-        self.mailbox.poll_hits()
         self.l1 = half_bytes(self.memory.view(Space.L1))
         self.l0 = self.memory.view(Space.L0)
 

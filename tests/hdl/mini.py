@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.dut.manifest import Capabilities, Manifest
+from tb.dut.manifest import Capabilities, Manifest, reference_manifests
 from tb.harness.mailbox_reader import MAILBOX_ENV, MailboxReader
 from tb.isa.spaces import Space
 from tb.run.build import Build, build
@@ -25,8 +25,14 @@ COMMON = HERE.parents[1] / "rtl_stubs/common"
 WALL_SECONDS = 120
 MTE1, MTE2, MTE3, FIX = range(4)
 READ, WRITE = 1, 2
+GM = 0x12_3456_7000
+"""Address of the first burst of most tests, at a 4 KiB boundary."""
+
 WRITE_BACK = 10
 """Opcode of an op that may wait for unit flags."""
+
+CHECK_ONLY, CHECK_AND_CLEAR = 2, 3
+"""Values of its field unit_flag."""
 
 UNIT_FLAG_LSB = 158
 """First bit of field unit_flag of a write-back descriptor, checked by test_flags.py."""
@@ -59,18 +65,45 @@ def manifest(slot: str, module: str = "copy_dma") -> Manifest:
     )
 
 
-def bench_build(name: str, sim: str, width: int = 256) -> Build:
-    """Builds the harness with the engines that :data:`ENGINES` has under ``name``."""
+def build_of(
+    variant: str,
+    engines: Iterable[Manifest],
+    sim: str,
+    width: int = 256,
+    local_width: int = 0,
+    outstanding: int = 16,
+) -> Build:
+    """Builds the harness around engines; local ports are as wide as that of GM if not given."""
     return build(
         BuildPlan(
             sim=sim,
-            manifests=tuple(manifest(slot, module) for slot, module in ENGINES[name].items()),
+            manifests=tuple(engines),
             gm_width=width,
-            local_width=width,
-            variant=name,
+            local_width=local_width or width,
+            outstanding=outstanding,
+            variant=variant,
             fast_build=True,
         )
     )
+
+
+def bench_build(name: str, sim: str, width: int = 256) -> Build:
+    """Builds the harness with the engines that :data:`ENGINES` has under ``name``."""
+    engines = (manifest(slot, module) for slot, module in ENGINES[name].items())
+    return build_of(name, engines, sim, width)
+
+
+def reference_build(
+    variant: str, slot: str, sim: str, width: int = 256, local_width: int = 0, outstanding: int = 16
+) -> Build:
+    """Builds the harness with the reference engine of one slot alone."""
+    engines = (engine for engine in reference_manifests() if engine.slot == slot)
+    return build_of(variant, engines, sim, width, local_width, outstanding)
+
+
+def words_of(value: int) -> NDArray[np.uint32]:
+    """Returns a descriptor as words, ``uint32[16]``."""
+    return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
 
 
 @dataclass(frozen=True)
@@ -128,7 +161,7 @@ def run(
 def descriptor(opcode: int, words: int, gm: int, ub: int, fault: int = 0) -> NDArray[np.uint32]:
     """Packs a descriptor of copy_dma.v, ``uint32[16]``."""
     value = opcode | fault << 8 | words << 16 | gm << 32 | ub << 80
-    return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
+    return words_of(value)
 
 
 class Late(IntEnum):
@@ -153,7 +186,7 @@ def local_descriptor(
     """Packs a descriptor of local_dma.v, ``uint32[16]``; ``words`` are those of its source."""
     value = words | source[0] << 8 | source[1] << 12 | destination[0] << 32 | destination[1] << 44
     value |= late << 64 | what << 80 | counting << 84
-    return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
+    return words_of(value)
 
 
 class Access(IntEnum):
@@ -198,7 +231,7 @@ class StressOp:
         value = WRITE_BACK | self.access << 128 | (self.access is Access.FLAG) << UNIT_FLAG_LSB + 1
         value |= self.count << 8 | self.beats - 1 << 24 | self.gm << 32
         value |= self.local << 72 | self.space << 92 | self.delay << 96 | self.hold << 120
-        return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
+        return words_of(value)
 
 
 class FlagFault(IntEnum):
@@ -229,7 +262,7 @@ class FlagOp:
     ub: int = 0
     gm: int = 0
     fault: int = 0
-    opcode: int = 10
+    opcode: int = WRITE_BACK
     wrong_beat: int = 0
     wrong_len: int = 0
 
@@ -239,7 +272,7 @@ class FlagOp:
         value |= self.fb << 28 | self.l0c << 48 | self.ub << 68 | self.gm << 88
         value |= (self.wrong_beat & 0xFFF) << 132 | self.wrong_len << 144
         value |= self.word << 128 | self.unit_flag << UNIT_FLAG_LSB | self.mask << 161
-        return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
+        return words_of(value)
 
 
 class Fault(IntEnum):

@@ -11,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.isa.spaces import SEGMENTS, SIZES, Space
-from tests.hdl.mini import FIX, MTE2, MTE3, UNIT_FLAG_LSB
+from tests.hdl.mini import (
+    CHECK_AND_CLEAR,
+    CHECK_ONLY,
+    FIX,
+    GM,
+    MTE2,
+    MTE3,
+    UNIT_FLAG_LSB,
+    WRITE_BACK,
+    words_of,
+)
 
 L0_HOLES = tuple(segment.stop for segment in SEGMENTS[Space.L0])
 """First bytes after the segments of L0."""
@@ -100,14 +110,6 @@ PLAY_TAG, NEXT_TAG = 0x21, 0x22
 STALLED, TAKEN = 1, 2
 """Modes of a step: offered on a clock that stalls it, or until taken."""
 
-WRITE_BACK = 10
-"""Opcode of a descriptor with a field unit_flag."""
-
-CHECK_ONLY, CHECK_AND_CLEAR = 2, 3
-
-GM = 0x12_3456_7000
-"""Address of the bursts, at a 4 KiB boundary."""
-
 FLAGS_SET, FLAGS_CLEARED = -1, -2
 """Instead of a mask: flags of word 0 that are set or not set in the memory."""
 
@@ -154,7 +156,7 @@ class Script:
         value = WRITE_BACK if self.unit_flag else 2
         value |= self.direct << 8 | self.finish << 9 | self.late << 10
         value |= self.in_reset << 11 | len(self.steps) << 16 | self.unit_flag << UNIT_FLAG_LSB
-        return _words(value)
+        return words_of(value)
 
     def stores(self, flags: int) -> list[NDArray[np.uint32]]:
         """Returns the descriptors that store the steps; ``flags`` is word 0 of the unit flags."""
@@ -162,13 +164,9 @@ class Script:
         idle = int(self.direct or self.late)
         rest = {"desc_ready": idle, "busy": 1 - idle, "rready": 1, "bready": 1}
         return [
-            _words(1 | number << 8 | _pack({**rest, **step}, masks) << 16)
+            words_of(1 | number << 8 | _pack({**rest, **step}, masks) << 16)
             for number, step in enumerate(self.steps)
         ]
-
-
-def _words(value: int) -> NDArray[np.uint32]:
-    return np.frombuffer(value.to_bytes(64, "little"), dtype="<u4").copy()
 
 
 def _pack(step: Step, masks: Mapping[int, int]) -> int:

@@ -11,9 +11,10 @@ from cocotb.triggers import ClockCycles, FallingEdge, Timer
 from numpy.typing import NDArray
 
 from tb.isa.spaces import SEGMENTS, SIZES, Space
-from tests.hdl.bench import GM, IDLE_CLOCKS, WIDTH, Bench, until
+from tests.hdl.bench import IDLE_CLOCKS, WIDTH, Bench, until
 from tests.hdl.mini import (
     FIX,
+    GM,
     MTE1,
     MTE2,
     MTE3,

@@ -18,8 +18,8 @@ from tb.harness.layout import NO_FAULT, READ, WRITE
 from tb.harness.mailbox import FaultWindow
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SEGMENTS, Space
-from tests.hdl.bench import GM, WIDTH, Bench
-from tests.hdl.mini import FIX, MTE2, MTE3, RESULT_ENV, Access, Hold, StressOp
+from tests.hdl.bench import WIDTH, Bench
+from tests.hdl.mini import FIX, GM, MTE2, MTE3, RESULT_ENV, Access, Hold, StressOp
 
 PAGE = 4096
 WORD = {MTE2: WIDTH, MTE3: WIDTH, FIX: 64}
@@ -31,8 +31,6 @@ class Stress(Bench):
 
     def __init__(self, dut: Any) -> None:
         super().__init__(dut)
-        self.mailbox.clear_faults()
-        self.mailbox.poll_hits()
         self.mailbox.poll_late_bursts()
         self.clocks: dict[int, list[int]] = {}
         """Of each slot the clocks that its ops took."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atomic stores of the reference engine pto_mte3, against an evaluation of their own."""
+"""Atomic stores of the reference engine pto_mte3."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.dut.manifest import reference_manifests
-from tb.run.build import Build, build
-from tb.run.plan import BuildPlan
-from tests.hdl.mini import LOCAL_ENV, OPS_ENV, Session, run
+from tests.hdl.mini import LOCAL_ENV, OPS_ENV, Session, reference_build, run
 
 pytestmark = pytest.mark.sim
 
@@ -27,22 +24,6 @@ BUILDS = {
 """Simulator, widths of GM and local ports, bursts in flight, tests, random ops."""
 
 
-def store_build(sim: str, gm_width: int, local_width: int, outstanding: int) -> Build:
-    """Builds the harness with pto_mte3 alone."""
-    engines = [one for one in reference_manifests() if one.slot == "mte3"]
-    return build(
-        BuildPlan(
-            sim=sim,
-            manifests=tuple(engines),
-            gm_width=gm_width,
-            local_width=local_width,
-            outstanding=outstanding,
-            variant="stores",
-            fast_build=True,
-        )
-    )
-
-
 MARKS = [
     pytest.param(
         name,
@@ -56,7 +37,7 @@ MARKS = [
 def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Session:
     sim, gm_width, local_width, outstanding, tests, ops = BUILDS[request.param]
     return run(
-        store_build(sim, gm_width, local_width, outstanding),
+        reference_build("stores", "mte3", sim, gm_width, local_width, outstanding),
         tests,
         tmp_path_factory.mktemp("stores"),
         {LOCAL_ENV: str(local_width), OPS_ENV: str(ops)},

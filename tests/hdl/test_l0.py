@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from tb.dut.manifest import reference_manifests
-from tb.run.build import Build, build
-from tb.run.plan import BuildPlan
-from tests.hdl.mini import Session, run
+from tests.hdl.mini import Session, reference_build, run
 
 pytestmark = pytest.mark.sim
 
@@ -28,23 +25,14 @@ TESTS = (
 )
 
 
-def l0_build(sim: str, width: int = 256) -> Build:
-    """Builds the harness with the reference engine in slot mte1 alone."""
-    return build(
-        BuildPlan(
-            sim=sim,
-            manifests=tuple(one for one in reference_manifests() if one.slot == "mte1"),
-            gm_width=width,
-            local_width=width,
-            variant="l0",
-            fast_build=True,
-        )
-    )
-
-
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
-    return run(l0_build("verilator"), TESTS, tmp_path_factory.mktemp("l0"), module=MODULE)
+    return run(
+        reference_build("l0", "mte1", "verilator"),
+        TESTS,
+        tmp_path_factory.mktemp("l0"),
+        module=MODULE,
+    )
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -56,5 +44,5 @@ def test_in_simulation(session: Session, test: str) -> None:
 @pytest.mark.parametrize("width", [128, 256, 512])
 def test_widths(width: int, tmp_path: Any) -> None:
     tests = ("every_square", "random_loads", "errors", "units", "rate")
-    result = run(l0_build("icarus", width), tests, tmp_path, module=MODULE)
+    result = run(reference_build("l0", "mte1", "icarus", width), tests, tmp_path, module=MODULE)
     assert result.failures == dict.fromkeys(tests), result.log[-4000:]
