@@ -6,12 +6,34 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tb.common.paths import ROOT
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
 from tb.run.launch import NEW_PROCESS, Launcher
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
+
+WRONG_DONES = """
+module = "wrong_done_mte2"
+slot = "mte2"
+sources = ["wrong_done_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/**/*.v"]
+include_dirs = ["rtl/common"]
+parameters = {{ Fault = {fault} }}
+
+[capabilities]
+ops = ["mte_gm_ub"]
+"""
+
+
+def wrong_dones(folder: Path, fault: int) -> Path:
+    """Returns the manifest, in ``folder``, of an engine with a fault of wrong_done_mte2.v."""
+    source = Path(__file__).with_name("wrong_done_mte2.v")
+    (folder / "rtl").symlink_to(ROOT / "rtl_stubs")
+    (folder / source.name).symlink_to(source)
+    manifest = folder / "manifest.toml"
+    manifest.write_text(WRONG_DONES.format(fault=fault))
+    return manifest
 
 
 def run(

@@ -14,7 +14,6 @@ from threading import Thread
 
 import pytest
 
-from tb.common.paths import ROOT
 from tb.dut.manifest import reference_manifests
 from tb.env.timeline import TIMELINE
 from tb.harness.layout import MailboxError
@@ -27,6 +26,7 @@ from tb.run.console import Console
 from tb.run.folder import MAILBOX
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
+from tests.sim.runs import wrong_dones
 
 pytestmark = pytest.mark.sim
 
@@ -108,15 +108,7 @@ def end_at(mailbox: Path, clock: int) -> None:
 
 
 def test_a_failing_run_fails_again_in_the_window_of_its_rerun(tmp_path: Path) -> None:
-    (tmp_path / "rtl").symlink_to(ROOT / "rtl_stubs")
-    manifest = tmp_path / "manifest.toml"
-    manifest.write_text(
-        'module = "wrong_done_mte2"\nslot = "mte2"\n'
-        'sources = ["wrong_done_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/**/*.v"]\n'
-        'include_dirs = ["rtl/common"]\nparameters = { Fault = 3 }\n'
-        '[capabilities]\nops = ["mte_gm_ub"]\n'
-    )
-    (tmp_path / "wrong_done_mte2.v").symlink_to(Path(__file__).parent / "wrong_done_mte2.v")
+    manifest = wrong_dones(tmp_path, 3)
     settings = RunSettings(sim="icarus", test="legal", transactions=60, duts=(str(manifest),))
     planned = planned_test("legal")
     before = run_once(settings, planned, console=QUIET, folder=tmp_path / "before")

@@ -7,25 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tb.common.paths import ROOT
 from tb.harness.protocol import RULES
 from tb.record.settings import RunSettings
 from tb.run.console import Console
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
+from tests.sim.runs import wrong_dones
 
 pytestmark = pytest.mark.sim
-
-MANIFEST = """
-module = "wrong_done_mte2"
-slot = "mte2"
-sources = ["wrong_done_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/**/*.v"]
-include_dirs = ["rtl/common"]
-parameters = {{ Fault = {fault} }}
-
-[capabilities]
-ops = ["mte_gm_ub"]
-"""
 
 
 @pytest.mark.parametrize(
@@ -39,10 +28,7 @@ ops = ["mte_gm_ub"]
     ],
 )
 def test_each_fault_has_its_message(fault: int, status: str, message: str, tmp_path: Path) -> None:
-    manifest = tmp_path / "manifest.toml"
-    (tmp_path / "rtl").symlink_to(ROOT / "rtl_stubs")
-    (tmp_path / "wrong_done_mte2.v").symlink_to(Path(__file__).parent / "wrong_done_mte2.v")
-    manifest.write_text(MANIFEST.format(fault=fault))
+    manifest = wrong_dones(tmp_path, fault)
     settings = RunSettings(
         sim="icarus", test="legal", transactions=60, duts=(str(manifest),), watchdog_clocks=5000
     )
