@@ -261,8 +261,8 @@ class Reporter:
                 + ("while beats were granted" if self.mailbox.moves_on else "and no beat granted"),
                 *lines,
                 f"  moved since: {bytes_of or 'nothing'}",
-                "  A slower engine needs more clocks: WATCHDOG= of the run, or watchdog_clocks of its "
-                "manifest.",
+                "  A slower engine needs more clocks: WATCHDOG= of the run, or watchdog_clocks of "
+                "its manifest.",
                 f"  repeat: {self.run.command}",
             ]
         )
