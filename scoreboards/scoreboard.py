@@ -50,12 +50,12 @@ from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tb.record.record import OpCount
 
-FULL_COMPARE_EPOCHS = 64
+FULL_COMPARE_BATCHES = 64
 FULL_COMPARE_FRACTION = 4
 """Batches between full comparisons; in long runs a quarter of those so far: the bytes to compare
 grow with the run, and the total cost must not grow with its square."""
 
-REMEMBERED_EPOCHS = 1024
+REMEMBERED_BATCHES = 1024
 """Batches that a stray write can be attributed to, back from the comparison that finds it."""
 
 LEGALITY_SAMPLE = 16
@@ -85,9 +85,9 @@ class Scoreboard(uvm_subscriber):
         self.reporter = Reporter(self.run, self.mailbox, self.actual, self.repro)
         self.restart()
         self._written = [0] * len(SLOTS)
-        self._since_full: deque[Batch] = deque(maxlen=REMEMBERED_EPOCHS)
+        self._since_full: deque[Batch] = deque(maxlen=REMEMBERED_BATCHES)
         self._batches = 0
-        self._next_full = FULL_COMPARE_EPOCHS
+        self._next_full = FULL_COMPARE_BATCHES
         settings = self.run.settings
         self._lanes = dict.fromkeys(Space, settings.local_width // 8)
         self._lanes[Space.GM] = settings.gm_width // 8
@@ -171,7 +171,7 @@ class Scoreboard(uvm_subscriber):
             if self._batches >= self._next_full:
                 self.compare_everything()
                 self._next_full = self._batches + max(
-                    FULL_COMPARE_EPOCHS, self._batches // FULL_COMPARE_FRACTION
+                    FULL_COMPARE_BATCHES, self._batches // FULL_COMPARE_FRACTION
                 )
         self.mailbox.report_progress(self.run.counts.transactions, self.run.counts.mismatches)
         events = np.array([outcome.events for outcome in outcomes], dtype=np.int64)

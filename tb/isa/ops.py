@@ -21,7 +21,21 @@ _ROWS: tuple[OpSpec, ...] = (
 OPS: dict[str, OpSpec] = {spec.name: spec for spec in sorted(_ROWS, key=lambda spec: spec.opcode)}
 """Op tables by mnemonic, in the order of their opcodes."""
 
-OPS_BY_CODE: dict[int, OpSpec] = {spec.opcode: spec for spec in OPS.values()}
+
+def _by_code() -> dict[int, OpSpec]:
+    found: dict[int, OpSpec] = {}
+    for spec in OPS.values():
+        other = found.setdefault(spec.opcode, spec)
+        if other is not spec:
+            used = {one.opcode for one in _ROWS}
+            free = next(code for code in range(1, 256) if code not in used)
+            raise ValueError(
+                f"{spec.name} has opcode {spec.opcode} of {other.name}: {free} is free"
+            )
+    return found
+
+
+OPS_BY_CODE = _by_code()
 """Op tables by opcode."""
 
 LEGACY_FORMS: dict[str, str] = {

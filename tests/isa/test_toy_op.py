@@ -7,12 +7,16 @@ are added to freshly imported modules, separate from the modules of all other te
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from io import StringIO
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +25,7 @@ import pytest
 from xdsl.printer import Printer
 
 from tb.common.paths import ROOT
+from tb.isa.ops import OPS, OPS_BY_CODE
 
 OWN = ("tb", "sequences", "scoreboards")
 """Packages that are imported again for the toy ops."""
@@ -34,9 +39,6 @@ TOYS: dict[str, dict[str, Any]] = {
                    "doc": "toy: parameter rows on a second way", "unit": 64, "dtype": "i64"},
 }  # fmt: skip
 """Operands of ``burst_row``: inside UB, inside another memory, and into a parameter memory."""
-
-SHARED = (")  # fmt: skip", '    pipe="PIPE_V",')
-"""Lines of the worked diff that other rows have as well."""
 
 PIPES = {"mte_ub_ubx": "PIPE_V", "mte_l1_l1": "PIPE_MTE1", "mte_l1_fb2": "PIPE_FIX"}
 
@@ -259,16 +261,40 @@ def test_the_toy_ops_are_removed() -> None:
     assert "mte_ub_uby" not in ops
 
 
-def test_the_worked_diff_fits_the_files() -> None:
-    """Removed and unchanged lines of docs/architecture.md are in the files, added ones are not."""
+@pytest.mark.parametrize("code", [spec.opcode for spec in OPS.values()][::5])
+def test_two_ops_never_have_one_opcode(code: int) -> None:
+    toy = {"mte_ub_uby": {**TOYS["mte_ub_ubx"], "opcode": code}}
+    name = OPS_BY_CODE[code].name
+    with added(toy), pytest.raises(ValueError, match=rf"opcode {code} .*: 17 is free"):
+        of("tb.isa.ops", "OPS")
+    assert OPS_BY_CODE[code].name == name
+
+
+def apply_worked_diff(top: Path) -> None:
+    """Changes files as docs/architecture.md shows it."""
     page = (ROOT / "docs/architecture.md").read_text()
-    lines = page.split("```diff\n")[1].split("```")[0].splitlines()
-    file, seen = "", 0
-    for line in lines:
-        mark, text = line[0], line[1:]
-        if line.startswith("--- "):
-            file = (ROOT / line[4:]).read_text()
-            continue
-        assert (f"{text}\n" in file) == (mark != "+" or text in SHARED), line
-        seen += mark == "+"
-    assert seen > 5
+    for part in page.split("```diff\n")[1].split("```")[0].split("--- ")[1:]:
+        name, _, text = part.partition("\n")
+        hunks = [(line[:1], f"{line[1:]}\n") for line in text.splitlines()]
+        old = "".join(line for mark, line in hunks if mark != "+")
+        new = "".join(line for mark, line in hunks if mark != "-")
+        file = top / name
+        assert file.read_text().count(old) == 1, old
+        file.write_text(file.read_text().replace(old, new))
+
+
+@pytest.mark.sim
+def test_the_op_of_the_worked_diff_is_sent_and_checked(tmp_path: Path) -> None:
+    ignore = shutil.ignore_patterns("__pycache__")
+    for name in (*OWN, "rtl_stubs"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignore)
+    apply_worked_diff(tmp_path)
+    words = ["run", "--sim", "icarus", "--n", "100", "--ops", "mte_ub_ub2"]
+    for command in (["tb.isa.verilog"], ["tb", *words]):
+        done = subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "\nPASS 100 transactions, 0 mismatches" in done.stdout
+    assert re.search(r"mte_ub_ub2 +100 sent +100 passed", done.stdout)
