@@ -124,6 +124,10 @@ class Reporter:
             failure.picture = self._picture(outcome, found)
         self._fail(self._with_replay(report, batch, index), failure)
 
+    def explained(self) -> str:
+        """Returns a sentence on the profile under which failed ops agree, or nothing."""
+        return "" if self.alternatives is None else self.alternatives.summary()
+
     def _explained(self, batch: Batch, index: int, found: Mismatch | None = None) -> list[str]:
         """Returns lines about profiles under which an op would be right."""
         if self.alternatives is None:

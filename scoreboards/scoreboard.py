@@ -542,6 +542,7 @@ class Scoreboard(uvm_subscriber):
                 self.compare_everything()
             self._check_protocol()
             self.repro.close()
+            self.run.counts.explained = self.reporter.explained()
             for (_, channel), clocks in self.mailbox.stalls().items():
                 if clocks:
                     self.run.counts.injected[f"stalls {channel}"] += clocks

@@ -32,6 +32,14 @@ def _holes(counts: GroupCounts, name: str, most: int) -> list[str]:
     return [*lines, text] if holes else []
 
 
+def odd(coverage: Coverage) -> list[str]:
+    """Returns a line for each hit that no run should have."""
+    return [
+        *(f"hit though declared unreachable: {text}" for text in coverage.impossible),
+        *(f"hit though excluded: {text}" for text in coverage.excluded_hits),
+    ]
+
+
 def table(coverage: Coverage, *, holes: int = 12, complete: bool = True) -> str:
     """Returns one line per coverpoint and cross, under a line per group, and the total.
 
@@ -52,8 +60,7 @@ def table(coverage: Coverage, *, holes: int = 12, complete: bool = True) -> str:
             if missing or (complete and counts.wanted(item).any()):
                 lines.append(_line(counts, item, kind))
                 lines.extend(missing)
-    lines.extend(f"hit though declared unreachable: {text}" for text in coverage.impossible)
-    lines.extend(f"hit though excluded: {text}" for text in coverage.excluded_hits)
+    lines += odd(coverage)
     lines.append(
         f"total: {coverage.covered} of {coverage.total} bins, {percent_text(coverage.percent, 2)} %"
     )

@@ -213,6 +213,7 @@ class RunCounters(BaseModel):
         exercised: By name of the specification: rules that ops broke and were refused for, and
             worked values that were checked.
         outside: Verdicts about results of others, where a test sent them.
+        explained: Sentence on the profile under which failed ops agree, or nothing.
         schedules: Replays under schedules, in order.
         coverage: Functional coverage.
     """
@@ -234,6 +235,7 @@ class RunCounters(BaseModel):
     injected: Counter[str] = Field(default_factory=Counter)
     exercised: Counter[str] = Field(default_factory=Counter)
     outside: list[OutsideGroup] = Field(default_factory=list)
+    explained: str = ""
     schedules: list[ScheduleReport] = Field(default_factory=list)
     coverage: CoverageSummary = Field(default_factory=CoverageSummary)
 

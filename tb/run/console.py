@@ -92,8 +92,6 @@ class Console:
             target: File of the record.
             folder: The folder of the run.
         """
-        for line in coverage:
-            self.say(line)
         for failure in record.failures[:SHOWN_FAILURES]:
             self.say()
             self.say(failure)
@@ -102,6 +100,8 @@ class Console:
             self.say(f"\n{hidden} more failure reports are in {relative(target)}")
         if record.message:
             self.say(f"\n{record.message}")
+        for line in coverage:
+            self.say(line)
         self.say()
         for name, count in record.ops.items():
             self.say(
@@ -112,6 +112,8 @@ class Console:
             counts = ", ".join(f"{name} {count}" for name, count in sorted(record.statuses.items()))
             self.say(f"  retired as        {counts}")
         self.say(f"  profile           {record.profile}")
+        if record.explained:
+            self.say(f"  explained         {record.explained}")
         for sentence in record.claims:
             self.say(f"  claimed           {sentence}")
         for program in record.programs:

@@ -18,9 +18,8 @@ from tb.run.plan import RunPlan
 MOST_HOLES = 1000
 """Holes of each group that the table in the run's folder names."""
 
-SHOWN_HOLES = 3
-HOLES_FROM_PERCENT = 90.0
-"""Below this coverage the holes are too many to print; the run's folder has them all."""
+LOWEST = 5
+"""Groups that are printed, those with the least coverage."""
 
 
 def write_coverage(plan: RunPlan) -> list[str]:
@@ -36,20 +35,24 @@ def write_coverage(plan: RunPlan) -> list[str]:
 
 
 def _functional(folder: Path) -> list[str]:
-    """Writes the table of all holes; returns the groups, with their holes once these are few."""
+    """Writes the table of all holes; returns the groups with the least coverage, and odd hits."""
     from tb.coverage.export.exchange import from_json
-    from tb.coverage.table import table
+    from tb.coverage.table import odd, table
 
     coverage = from_json(json.loads((folder / COVERAGE).read_text()))
     target = folder / COVERAGE_TABLE
     target.write_text(table(coverage, holes=MOST_HOLES) + "\n")
-    if coverage.percent >= HOLES_FROM_PERCENT:
-        return ["", table(coverage, holes=SHOWN_HOLES, complete=False)]
     lines = [""]
-    for name, counts in coverage.groups.items():
+    lowest = sorted(coverage.groups.items(), key=lambda item: item[1].percent)[:LOWEST]
+    for name, counts in lowest:
         hit = f"{counts.covered:>5} of {counts.total:>5} bins"
         lines.append(f"  {name:<17} {hit} {percent_text(counts.percent):>6} %")
-    return [*lines, f"  every hole is named in {relative(target)}"]
+    missing = coverage.total - coverage.covered
+    return [
+        *lines,
+        f"  {missing} bins without a hit are named in {relative(target)}",
+        *odd(coverage),
+    ]
 
 
 def _code(folder: Path) -> list[str]:

@@ -170,10 +170,12 @@ def test_record_and_summary_have_the_profile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = RunRecord(settings=RunSettings(profile="a5"), command="make", claims=["x claims y"])
+    record.explained = "all 9 failed ops agree under tail = fill"
     write_json(tmp_path / RECORD, record)
     assert load_record(tmp_path / RECORD) == record
     Console().show(record, (), tmp_path / RECORD, tmp_path)
     lines = capsys.readouterr().out.splitlines()
     assert "  profile           a5" in lines
     assert "  claimed           x claims y" in lines
+    assert "  explained         all 9 failed ops agree under tail = fill" in lines
     assert "profile a5; repeat: make" in lines[-1]

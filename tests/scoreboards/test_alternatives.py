@@ -192,6 +192,24 @@ def test_the_op_is_explained_in_the_midst_of_others_that_differ(bench: Bench) ->
         has(text, "knob tail = fill", "this run is seed")
 
 
+def test_bytes_that_are_counted_over_ops_name_the_knob_of_the_op_before(bench: Bench) -> None:
+    """The second op is right, and its done comes early by the bytes that the first left out."""
+    ran(bench, [SHORT, MteGmUb(4096, 65536, 64, 1, 64, 64)], SEED, A5)
+    texts = bench.run.counts.failures
+    assert sum("bytes early" in text for text in texts) == 2
+    for text in texts:
+        has(text, "knob tail = keep", "this run is a5")
+    bench.scoreboard.close()
+    found = bench.run.counts.explained
+    assert found == "all 2 failed ops agree under tail = keep: PROFILE='a5, tail = keep'"
+
+
+def test_the_sentence_at_the_end_counts_the_ops_that_a_profile_explains(bench: Bench) -> None:
+    ran(bench, [REPEATED, replace(SHORT, ub_dst=65536), PLAIN], A5)
+    bench.scoreboard.close()
+    assert bench.run.counts.explained == "all 2 failed ops agree under knobs of a5: PROFILE=a5"
+
+
 def test_two_knobs_at_once_name_the_profile_and_both(bench: Bench) -> None:
     ran(bench, [MteGmUb(4096, 8192, 72, 3, 32, 160)], A5)
     text = report(bench)
