@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from tb.common.errors import PtoError
+from tb.common.files import regular
 
 DATA = Path(__file__).parent / "data"
 """Files of the repository, with a page about their sources."""
@@ -20,7 +21,7 @@ def read(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
         PtoError: the file cannot be read, lacks a column, or has no row.
     """
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with regular(path).open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise PtoError(f"cannot read outside results: {error}", where=str(path)) from None

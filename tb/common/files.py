@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atomic replacement of files that other processes read."""
+"""Reads files of users; replaces files that other processes read, whole or not at all."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +23,51 @@ REMEDY = "make the folder writable, or free disk space"
 def is_special(path: Path) -> bool:
     """Tells whether the path is neither file nor folder: a device, a pipe."""
     return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def regular(path: Path) -> Path:
+    """Returns the path of a file to read, unless reading it may never end.
+
+    Raises:
+        OSError: it is a device, a pipe or a socket.
+    """
+    if is_special(path):
+        raise OSError(errno.EINVAL, "a device or a pipe, no regular file", str(path))
+    return path
+
+
+def read_toml(path: Path, what: str, remedy: str) -> tuple[str, dict[str, Any]]:
+    """Returns the text of a TOML file, and what it holds.
+
+    Args:
+        path: The file.
+        what: It in messages, such as ``the manifest``.
+        remedy: What to do when it cannot be read.
+
+    Raises:
+        PtoError: it cannot be read, or is no TOML; with the line.
+    """
+    where = str(path)
+    try:
+        text = regular(path).read_text(encoding="utf-8")
+        return text, tomllib.loads(text)
+    except OSError as error:
+        raise PtoError(
+            f"cannot read {what}: {error.strerror}", where=where, remedy=remedy
+        ) from None
+    except UnicodeDecodeError:
+        raise PtoError(f"{what} is not UTF-8", where=where, remedy="save it as text") from None
+    except RecursionError:
+        raise PtoError(
+            f"{what} is nested too deep", where=where, remedy="take brackets out"
+        ) from None
+    except ValueError as error:  # With TOMLDecodeError, and integers of thousands of digits.
+        said = str(error)
+        if found := re.search(r" \(at line (\d+), column (\d+)\)$", said):
+            said, where = said[: found.start()], f"{path}:{found[1]}:{found[2]}"
+        raise PtoError(
+            f"{what} is not TOML: {said}", where=where, remedy="correct the text there"
+        ) from None
 
 
 def remove_file(path: Path) -> None:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -27,6 +26,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tb.common.errors import PtoError
+from tb.common.files import read_toml
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import Coverage, CoverGroup, GroupCounts
 from tb.coverage.stress import GROUPS
@@ -94,15 +94,9 @@ def load_exclusions(
     Raises:
         PtoError: it cannot be read, or an entry has an unknown name.
     """
-    try:
-        text = path.read_text()
-        data = tomllib.loads(text)
-    except FileNotFoundError:
+    if not path.exists():
         return ()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise PtoError(
-            f"the exclusions cannot be read: {error}", where=str(path), remedy="mend the file"
-        ) from None
+    text, data = read_toml(path, "the file of exclusions", "make it readable")
     lines = [number for number, line in enumerate(text.split("\n"), 1) if _HEADER.match(line)]
     unknown = sorted(set(data) - {"exclude"})
     if unknown or not isinstance(data.get("exclude", []), list):

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tb.common.errors import PtoError
+from tb.common.files import regular
 
 _BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _LINE_COMMENT = re.compile(r"(^|\s)(//|#).*$")
@@ -61,7 +62,7 @@ def _read(path: Path, found: FileList, above: tuple[Path, ...]) -> None:
             remedy="take one of the -f lines out",
         )
     try:
-        text = path.read_text()
+        text = regular(path).read_text()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
         raise PtoError(

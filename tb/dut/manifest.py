@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import difflib
 import glob
-import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,6 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from tb.common.errors import PtoError
+from tb.common.files import read_toml
 from tb.common.paths import ROOT
 from tb.dut.filelist import read_file_list
 from tb.dut.profile_text import read_profile
@@ -206,16 +206,8 @@ def load_manifest(path: Path) -> Manifest:
     """
     if path.is_dir():
         path = path / MANIFEST_NAME
-    try:
-        data = tomllib.loads(path.read_text())
-    except OSError as error:
-        raise PtoError(
-            f"cannot read the manifest: {error.strerror}",
-            where=str(path),
-            remedy=f"name a manifest file, or a folder with a {MANIFEST_NAME}",
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PtoError(f"the manifest is not TOML: {error}", where=str(path)) from None
+    remedy = f"name a manifest file, or a folder with a {MANIFEST_NAME}"
+    _, data = read_toml(path, "the manifest", remedy)
     try:
         manifest = Manifest.model_validate({**data, "path": str(path)})
     except ValidationError as error:

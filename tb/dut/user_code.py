@@ -21,6 +21,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tb.common.errors import PtoError
+from tb.common.files import regular
 
 USER_TEST_ENV = "PTO_USER_TEST"
 """Environment variable with the file of a user's test, for the simulation."""
@@ -50,8 +51,13 @@ def import_file(path: Path, name: str) -> ModuleType:
     if folder not in sys.path:
         sys.path.append(folder)
     spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
+    if spec is None or spec.loader is None:
+        raise PtoError(
+            f"{path.name} is no name of a Python file",
+            where=str(path),
+            legal="a name that ends with .py",
+            remedy="rename the file",
+        )
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -75,7 +81,7 @@ def read_source(path: Path) -> ast.Module:
         PtoError: it cannot be read, or is not Python.
     """
     try:
-        return ast.parse(path.read_text(), str(path))
+        return ast.parse(regular(path).read_text(), str(path))
     except OSError as error:
         raise PtoError(
             f"cannot read {path.name}: {error.strerror}",

@@ -15,6 +15,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
 from tb.common.errors import PtoError
+from tb.common.files import regular
 from tb.language.collector import collector_off
 from tb.language.dialect.ops import Fault, Written, written
 from tb.language.parser.messages import fault_of
@@ -183,7 +184,7 @@ def read_file(path: Path | str, findings: list[Finding] | None = None) -> Source
                 legal=f"at most {MAX_BYTES} bytes",
                 remedy="split the program",
             )
-        data = path.read_bytes()
+        data = regular(path).read_bytes()
     except OSError as error:
         reason = error.strerror or str(error)
         raise PtoError(

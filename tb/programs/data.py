@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.common.errors import PtoError
+from tb.common.files import regular
 from tb.isa.dtypes import ELEMENT_BYTES, NIBBLE_DTYPES
 from tb.isa.spaces import GM_ADDR_BITS
 from tb.programs.arrays import array_bytes
@@ -237,7 +238,7 @@ def read_data(path: Path, where: str) -> Bytes:
             raise PtoError(
                 f"{path} has {length} bytes", where=where, legal=f"at most {MOST_BYTES} bytes"
             )
-        data = path.read_bytes()
+        data = regular(path).read_bytes()
     except OSError as error:
         raise PtoError(
             f"cannot read {path}: {error.strerror}", where=where, remedy=remedy

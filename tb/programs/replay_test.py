@@ -18,6 +18,7 @@ from scoreboards.model.mad import product
 from sequences.replay import Round, not_issued, schedule
 from sequences.uvm import BlockItem
 from tb.common.errors import PtoError
+from tb.common.files import regular
 from tb.common.paths import RESULT_ENV
 from tb.dut.limits import capability_filters
 from tb.env.base_test import PtoTestBase
@@ -71,7 +72,7 @@ def read_load(load: Load) -> bytes:
         PtoError: the file cannot be read, or is too short.
     """
     try:
-        with Path(load.file).open("rb") as file:
+        with regular(Path(load.file)).open("rb") as file:
             file.seek(load.offset)
             data = file.read(load.length)
     except OSError as error:

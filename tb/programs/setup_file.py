@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from tb.common.errors import PtoError
+from tb.common.files import read_toml
 from tb.harness.layout import FAULTS, KNOBS
 from tb.isa.spaces import memory_range
 from tb.programs.setup import TABLES, Setup
@@ -55,34 +55,14 @@ def read_setup(path: Path) -> SetupFile:
     Raises:
         PtoError: it cannot be read, is no TOML or breaks the schema; with the line.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
-    except OSError as error:
-        raise PtoError(
-            f"cannot read the setup file: {error.strerror}",
-            where=str(path),
-            remedy="name one with --setup FILE, or put it beside the program as NAME.toml",
-        ) from None
-    except UnicodeDecodeError:
-        raise PtoError(
-            "the setup file is not UTF-8", where=str(path), remedy="save it as text"
-        ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise _not_toml(error, path) from None
+    remedy = "name one with --setup FILE, or put it beside the program as NAME.toml"
+    text, data = read_toml(path, "the setup file", remedy)
     try:
         setup = Setup.model_validate(data)
     except ValidationError as error:
         raise _of_schema(error, path, text) from None
     _check_ranges(setup, path, text)
     return SetupFile(setup, path, text)
-
-
-def _not_toml(error: tomllib.TOMLDecodeError, path: Path) -> PtoError:
-    found = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
-    where = f"{path}:{found[1]}:{found[2]}" if found else str(path)
-    what = str(error)[: found.start()] if found else str(error)
-    return PtoError(f"the setup file is not TOML: {what}", where=where, remedy=MANUAL)
 
 
 def _check_ranges(setup: Setup, path: Path, text: str) -> None:

@@ -5,12 +5,24 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from sequences.outside.files import read
 from tb.common.errors import PtoError
-from tb.common.files import write_bytes
+from tb.common.files import read_toml, write_bytes
+from tb.coverage.exclusions import load_exclusions
+from tb.dut.filelist import read_file_list
+from tb.dut.manifest import load_manifest
+from tb.dut.user_code import read_source
+from tb.language.reader import read_file
+from tb.programs.data import read_data
+from tb.programs.setup_file import read_setup
+from tb.regress.plan.testplan import load_testplan
+from tb.regress.workers.farm_file import load_farm
+from tests.wording import says
 
 
 def test_a_file_is_replaced_and_no_temporary_file_remains(tmp_path: Path) -> None:
@@ -67,3 +79,52 @@ def test_a_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
     reader.join(timeout=60)
     assert read == [b"x"]
     assert pipe.is_fifo()
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "manifest": load_manifest,
+    "file list": read_file_list,
+    "farm": load_farm,
+    "setup": read_setup,
+    "testplan": load_testplan,
+    "exclusions": load_exclusions,
+    "python": read_source,
+    "program": read_file,
+    "data": lambda path: read_data(path, "--arg"),
+    "outside": lambda path: read(path, ()),
+}
+"""Readers of files that a user names."""
+
+OF_TOML = ("manifest", "farm", "setup", "testplan", "exclusions")
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_may_never_end_is_not_read(name: str) -> None:
+    with pytest.raises(PtoError) as refused:
+        READERS[name](Path("/dev/null"))
+    assert "device or a pipe, no regular file" in str(refused.value), refused.value
+
+
+def test_a_pipe_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(PtoError, match=r"cannot read it: .* pipe, no regular file"):
+        read_toml(tmp_path / "pipe", "it", "")
+
+
+@pytest.mark.parametrize("name", OF_TOML)
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("a = " + "[" * 20_000, "nested too deep"),
+        ("a = " + "1" * 5_000, "not TOML"),
+        ("a = 1\na b", r"not TOML .*x.toml:2:3"),
+    ],
+    ids=["deep", "long", "wrong"],
+)
+def test_toml_that_cannot_be_read(name: str, text: str, facts: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(text)
+    with pytest.raises(PtoError) as refused:
+        READERS[name](path)
+    assert says(str(refused.value), facts), refused.value
+    assert str(path) in refused.value.where

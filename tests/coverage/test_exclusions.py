@@ -129,14 +129,14 @@ def test_broken_files(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(PtoError) as caught:
         load_exclusions(path, {})
-    assert caught.value.where == str(path)
+    assert caught.value.where.startswith(str(path))
 
 
 def test_no_file_excludes_nothing(tmp_path: Path) -> None:
     assert load_exclusions(tmp_path / "exclusions.toml") == ()
     path = tmp_path / "a folder"
     path.mkdir()
-    with pytest.raises(PtoError, match="cannot be read"):
+    with pytest.raises(PtoError, match="cannot read the file of exclusions"):
         load_exclusions(path)
 
 

@@ -79,6 +79,9 @@ def test_wrong_constraints_are_named(tmp_path: Path, text: str, said: list[str])
 def test_missing_constraints(tmp_path: Path) -> None:
     with pytest.raises(PtoError, match=r"cannot read none\.py: No such file"):
         load_constraints(tmp_path / "none.py")
+    (tmp_path / "mine").write_text(HEAD)
+    with pytest.raises(PtoError, match=r"mine is no name[^$]*ends with \.py"):
+        load_constraints(tmp_path / "mine")
 
 
 def test_good_constraints_narrow_and_keep(tmp_path: Path) -> None:

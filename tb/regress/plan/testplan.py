@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, ClassVar, Literal, NoReturn
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tb.common.errors import PtoError
+from tb.common.files import read_toml
 from tb.common.paths import ROOT
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.stress import GROUPS
@@ -164,11 +164,8 @@ def load_testplan(
         from tb.run.testlist import load_plan
 
         planned = load_plan()
-    text = _read(path)
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PtoError(f"the testplan is not TOML: {error}", where=str(path)) from None
+    remedy = "tb/regress/plan/testplan.toml of the project is the default"
+    text, data = read_toml(path, "the testplan", remedy)
     lines = _Lines(path, text)
     try:
         plan = TestPlan.model_validate({**data, "path": str(path)})
@@ -197,18 +194,6 @@ def unclaimed(plan: TestPlan, planned: Iterable[str]) -> list[str]:
         for name in names
         if name not in claimed[kind]
     ]
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise PtoError(
-            f"cannot read the testplan: {why}",
-            where=str(path),
-            remedy="tb/regress/plan/testplan.toml of the project is the default",
-        ) from None
 
 
 class _Lines:

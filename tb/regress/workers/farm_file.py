@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import difflib
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic_core import PydanticCustomError
 
 from tb.common.errors import PtoError
+from tb.common.files import read_toml
 from tb.regress.workers.cluster import PATIENCE_SECONDS
 
 Patience = Annotated[float, Field(gt=0)]
@@ -126,16 +126,8 @@ def load_farm(path: Path) -> Farm:
     Raises:
         PtoError: it is missing, no TOML, or breaks the schema.
     """
-    try:
-        data = tomllib.loads(path.read_text())
-    except OSError as error:
-        raise PtoError(
-            f"cannot read the farm file: {error.strerror}",
-            where=str(path),
-            remedy="examples/farm has a file for each kind of farm",
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PtoError(f"the farm file is not TOML: {error}", where=str(path)) from None
+    remedy = "examples/farm has a file for each kind of farm"
+    _, data = read_toml(path, "the farm file", remedy)
     try:
         return Farm.model_validate({**data, "path": str(path)})
     except ValidationError as error:
