@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from itertools import pairwise
+from types import UnionType
+from typing import Any
 
 from tb.common.errors import PtoError
 from tb.isa.fix.table import FLAG_BLOCK, MAX_M, N_BITS
@@ -218,6 +220,7 @@ class OpConstraints:
     corner_data: float = 0.88
 
     def __post_init__(self) -> None:
+        self._check_types()
         self._check_ranges()
         self._check_sizes()
         self._check_windows()
@@ -226,6 +229,20 @@ class OpConstraints:
         _check_part("l0c_range", self.l0c_range, L0C_SIZE, FLAG_BLOCK, 16 * FLAG_BLOCK)
         _check_part("fb_range", self.fb_range, FB_SIZE, 128, 512)
         _check_part("bt_range", self.bt_range, BT_SIZE, 64, 512)
+
+    def _check_types(self) -> None:
+        for name in ("sizes", "windows", *_PARTS):
+            value: Any = getattr(self, name)
+            kind = SizeClass if name == "sizes" else GmWindow
+            items = (value,) if name in _PARTS else value
+            if isinstance(items, tuple | list) and all(_well_typed(one, kind) for one in items):
+                continue
+            raise ConstraintError(
+                f"{name} is {value!r}",
+                where="OpConstraints",
+                legal=f"{kind.__name__}{'' if name in _PARTS else 's in a tuple'}; integers in it, "
+                "weights also as fractions",
+            )
 
     def _check_local(self, name: str, size: int, most: int) -> None:
         window: GmWindow = getattr(self, name)
@@ -270,10 +287,16 @@ class OpConstraints:
                 raise ConstraintError(
                     f"{item.name} is {value!r}", where="OpConstraints", legal="a fraction 0..1"
                 )
-        weights: tuple[float, ...] = self.loops
-        if len(weights) != 4 or min(weights) < 0 or not sum(weights[: self.max_loops + 1]):
+        weights: Any = self.loops
+        typed = isinstance(weights, tuple | list) and all(_is_number(one) for one in weights)
+        if (
+            not typed
+            or len(weights) != 4
+            or min(weights) < 0
+            or not sum(weights[: self.max_loops + 1])
+        ):
             raise ConstraintError(
-                f"loops is {self.loops} with max_loops {self.max_loops}",
+                f"loops is {self.loops!r} with max_loops {self.max_loops}",
                 where="OpConstraints",
                 legal="four weights >= 0, one of the first max_loops + 1 above 0",
             )
@@ -315,6 +338,22 @@ class OpConstraints:
                     f"windows at {one.start:#x} and {other.start:#x} overlap",
                     where="OpConstraints.windows",
                 )
+
+
+_PARTS = ("ub_range", "l1_range", "l0c_range", "fb_range", "bt_range")
+
+
+def _is_number(value: object, kind: type | UnionType = int | float) -> bool:
+    finite = isinstance(value, int | float) and abs(value) < float("inf")
+    return finite and isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _well_typed(value: object, kind: type[SizeClass | GmWindow]) -> bool:
+    """Tells whether a value is of a class, with integers in its fields and a number as weight."""
+    return isinstance(value, kind) and all(
+        _is_number(getattr(value, field.name), int | float if field.name == "weight" else int)
+        for field in fields(kind)
+    )
 
 
 def _in_range(name: str, value: object, low: int, high: int) -> None:

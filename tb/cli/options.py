@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from tb.common.errors import PtoError
+from tb.common.text import comma_list
 
 DEFAULT_SEED = 1
 
@@ -86,15 +87,26 @@ def transaction_numbers(text: str) -> str:
     Raises:
         PtoError: there is something else in it.
     """
-    words = [word.strip() for word in text.split(",") if word.strip()]
+    legal = "numbers of transactions, separated by commas"
+    words = comma_list(text, "REPRO", "REPRO= or --repro", legal)
     if not all(word.isascii() and word.isdigit() for word in words):
         raise PtoError(
             f"REPRO is {text!r}",
             where="REPRO= or --repro",
-            legal="numbers of transactions, separated by commas",
+            legal=legal,
             remedy="REPRO=17,250 writes two of them down as programs",
         )
     return ",".join(words)
+
+
+def manifest_names(dut: list[str] | None) -> tuple[str, ...]:
+    """Returns the manifests that all ``--dut`` name together.
+
+    Raises:
+        PtoError: one of them is commas alone.
+    """
+    where, legal = "DUT= or --dut", "manifests, separated by commas"
+    return tuple(name for text in dut or () for name in comma_list(text, "DUT", where, legal))
 
 
 def machine(
@@ -126,16 +138,20 @@ def machine(
         widths[name.lower()] = int(text)
     if gm not in ("hdl", "cocotbext"):
         raise PtoError(f"GM is {gm!r}", where="GM= or --gm", legal="hdl, cocotbext")
+    first = integer("WAVES_FROM", waves_from, 0, 2**63 - 1, "0 is the start")
+    last = integer("WAVES_TO", waves_to, 0, 2**63 - 1, "0 is the end")
+    if last:
+        integer("WAVES_TO", waves_to, first, 2**63 - 1, "WAVES_FROM is the least, 0 the end")
     return {
         "sim": sim,
         **widths,
         "tag_width": integer("TAG_WIDTH", tag_width, 1, 16, "the default is 8"),
         "outstanding": integer("OUTSTANDING", outstanding, 1, 64, "the default is 16"),
-        "duts": [name for text in dut or () for name in text.split(",") if name],
+        "duts": manifest_names(dut),
         "profile": chosen,
         "gm": gm,
-        "waves_from": integer("WAVES_FROM", waves_from, 0, 2**63 - 1, "0 is the start"),
-        "waves_to": integer("WAVES_TO", waves_to, 0, 2**63 - 1, "0 is the end"),
+        "waves_from": first,
+        "waves_to": last,
     }
 
 

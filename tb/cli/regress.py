@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tb.cli.options import DutOption, ProfileOption, WavesOption, integer
+from tb.cli.options import DutOption, ProfileOption, WavesOption, integer, manifest_names
 
 FarmOption = Annotated[
     Path | None, typer.Option("--farm", help="workers and database, see docs/farm.md")
@@ -61,7 +61,7 @@ def nightly(
         jobs=integer("JOBS", jobs, 0, 1024, "JOBS=2 uses two processor cores"),
         budget=seconds(budget) if budget else 0.0,
         base_seed=integer("SEED", seed, 0, 2**63 - 1, "any integer") if seed else None,
-        duts=tuple(name for text in dut or () for name in text.split(",") if name),
+        duts=manifest_names(dut),
         profile=profile_text(profile),
         farm=farm,
         db=db,

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures as text."""
+"""Figures and lists as text."""
 
 from __future__ import annotations
+
+from tb.common.errors import PtoError
 
 
 def percent_text(percent: float, digits: int = 1) -> str:
@@ -10,3 +12,21 @@ def percent_text(percent: float, digits: int = 1) -> str:
     if percent < 100.0 and float(text) == 100.0:
         return f"{100 - 10**-digits:.{digits}f}"
     return text
+
+
+def comma_list(text: str, name: str, where: str, legal: str) -> list[str]:
+    """Returns the words of a text that separates them by commas.
+
+    Args:
+        text: The text; a blank one has no words.
+        name: Its variable or option, as the message begins.
+        where: Its place, for the message.
+        legal: What may be listed.
+
+    Raises:
+        PtoError: the text is commas alone.
+    """
+    words = [word for word in (part.strip() for part in text.split(",")) if word]
+    if text.strip() and not words:
+        raise PtoError(f"{name} is {text!r}", where=where, legal=legal, remedy="name at least one")
+    return words

@@ -14,7 +14,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    ValidationError,
+)
 from pydantic_core import PydanticCustomError
 
 from tb.common.errors import PtoError
@@ -65,9 +73,20 @@ def _no_number(value: object) -> object:
     return value
 
 
+def _each_once(values: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    for at, value in enumerate(values):
+        if value in values[:at]:
+            raise PydanticCustomError("twice", "{value} is given twice", {"value": repr(value)})
+    return values
+
+
+Once = AfterValidator(_each_once)
 RuleName = Annotated[str, BeforeValidator(_no_number)]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_$]*$")]
 ErrorKind = Literal["read", "write", "local"]
+DataWidths = Annotated[tuple[DataWidth, ...], Field(min_length=1), Once]
+TagWidth = Annotated[int, Field(ge=MIN_TAG_WIDTH, le=MAX_TAG_WIDTH, strict=True)]
+Texts = Annotated[tuple[str, ...], Once]
 PlainValue = Annotated[int, Field(strict=True)] | Annotated[str, Field(strict=True)]
 
 
@@ -91,21 +110,18 @@ class Capabilities(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    ops: tuple[str, ...]
-    d_rules: tuple[RuleName, ...] = ()
-    gm_data_widths: tuple[DataWidth, ...] = (128, 256, 512)
-    local_data_widths: tuple[DataWidth, ...] = (128, 256, 512)
-    tag_widths: tuple[
-        Annotated[int, Field(ge=MIN_TAG_WIDTH, le=MAX_TAG_WIDTH)],
-        Annotated[int, Field(ge=MIN_TAG_WIDTH, le=MAX_TAG_WIDTH)],
-    ] = (MIN_TAG_WIDTH, MAX_TAG_WIDTH)
-    loops: Annotated[int, Field(ge=0, le=3)] = 3
-    pad: bool = True
-    legacy: bool = True
-    atomic_stores: bool = False
-    errors: tuple[ErrorKind, ...] = ("read", "write", "local")
-    error_address: bool = True
-    outstanding: Annotated[int, Field(ge=1, le=MAX_OUTSTANDING)] = MAX_OUTSTANDING
+    ops: Texts
+    d_rules: Annotated[tuple[RuleName, ...], Once] = ()
+    gm_data_widths: DataWidths = (128, 256, 512)
+    local_data_widths: DataWidths = (128, 256, 512)
+    tag_widths: tuple[TagWidth, TagWidth] = (MIN_TAG_WIDTH, MAX_TAG_WIDTH)
+    loops: Annotated[int, Field(ge=0, le=3, strict=True)] = 3
+    pad: StrictBool = True
+    legacy: StrictBool = True
+    atomic_stores: StrictBool = False
+    errors: Annotated[tuple[ErrorKind, ...], Once] = ("read", "write", "local")
+    error_address: StrictBool = True
+    outstanding: Annotated[int, Field(ge=1, le=MAX_OUTSTANDING, strict=True)] = MAX_OUTSTANDING
 
 
 class Manifest(BaseModel):
@@ -134,14 +150,14 @@ class Manifest(BaseModel):
     name: str = ""
     module: Identifier
     slot: str
-    sources: tuple[str, ...] = ()
-    filelists: tuple[str, ...] = ()
-    include_dirs: tuple[str, ...] = ()
+    sources: Texts = ()
+    filelists: Texts = ()
+    include_dirs: Texts = ()
     defines: dict[Identifier, PlainValue] = Field(default_factory=dict)
     parameters: dict[Identifier, PlainValue] = Field(default_factory=dict)
     profile: str = ""
     knob_parameters: dict[str, Identifier] = Field(default_factory=dict)
-    waivers: tuple[str, ...] = ()
+    waivers: Texts = ()
     simulator_args: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     watchdog_clocks: Annotated[int, Field(strict=True, ge=100, lt=1 << 31)] | None = None
     capabilities: Capabilities

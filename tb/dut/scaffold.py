@@ -17,6 +17,7 @@ from pyslang.syntax import SyntaxTree
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
+from tb.common.text import comma_list
 from tb.dut.contract import Port, parameters_of, ports_of
 from tb.dut.profile_text import read_profile
 from tb.isa.fields import OPCODE_BITS
@@ -140,7 +141,7 @@ def new_dut_command(
     Raises:
         PtoError: as for :func:`new_dut`.
     """
-    names = [item.strip() for item in ops.split(",") if item.strip()]
+    names = comma_list(ops, "--ops", "--ops", f"ops of slot {slot}")
     manifest = new_dut(name, slot, names, folder, language, profile)
     files = sorted(item.name for item in manifest.parent.iterdir())
     print(f"wrote {manifest.parent}: {', '.join(files)}")

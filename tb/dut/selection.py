@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tb.common.errors import PtoError
+from tb.common.text import comma_list
 from tb.dut.manifest import Capabilities, Manifest
 from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.ops import LEGACY_FORMS, OPS
@@ -22,9 +23,9 @@ def parse_ops(text: str) -> tuple[str, ...]:
     """Returns the ops of a comma list, each once, in table order; empty for all.
 
     Raises:
-        PtoError: a name is no op.
+        PtoError: a name is no op, or there is none but commas.
     """
-    names = [name for name in (part.strip() for part in text.split(",")) if name]
+    names = comma_list(text, "OPS", "OPS= or --ops", ", ".join(SELECTABLE))
     for name in names:
         if name not in SELECTABLE:
             raise PtoError(

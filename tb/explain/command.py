@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tb.common.errors import PtoError
+from tb.common.text import comma_list
 from tb.isa.profile import SEED, Profile, parse_profile, using
 
 if TYPE_CHECKING:
@@ -80,14 +81,15 @@ def explain_command(what: str, options: Options) -> int:
     from tb.explain.query import answers, question
     from tb.explain.text import SECTIONS, answer_lines, op_lines, show
 
-    shown = [name.strip() for name in options.show.split(",") if name.strip()]
+    shown = comma_list(options.show, "--show", "--show", ", ".join(SECTIONS))
     for name in shown:
         if name not in SECTIONS:
             raise PtoError(
                 f"section {name!r} is unknown", where="--show", legal=", ".join(SECTIONS)
             )
-    if options.rows < 1:
-        raise PtoError(f"--rows is {options.rows}", where="--rows", legal="1 and above")
+    for name, number in (("--rows", options.rows), ("--run", options.run)):
+        if number < 1:
+            raise PtoError(f"{name} is {number}", where=name, legal="1 and above")
     asked = [question(text) for text in options.bytes]
     picture = _picture_path(options.picture)
     with using(_profile(options.profile)):
@@ -142,7 +144,7 @@ def _chosen(what: str, options: Options) -> list[Chosen]:
     if path is None:
         for name, given in (
             ("--line", options.lines), ("--op", options.ops), ("--arg", options.args),
-            ("--function", options.function),
+            ("--function", options.function), ("--run", options.run > 1),
         ):  # fmt: skip
             if given:
                 raise PtoError(f"{name} goes with a program file", where=name)
@@ -152,8 +154,6 @@ def _chosen(what: str, options: Options) -> list[Chosen]:
     for name, given in (("--value", options.values), ("--element", options.element)):
         if given:
             raise PtoError(f"{name} goes with an op as text", where=name)
-    if options.run < 1:
-        raise PtoError(f"--run is {options.run}", where="--run", legal="1 and above")
     arguments = {}
     for one in options.args:
         number, value = _pair("--arg", one)

@@ -143,8 +143,10 @@ def parse_profile(text: str) -> Profile:
     A name may be left out: then the knobs change ``seed``.
 
     Raises:
-        ValueError: profile, knob or value is unknown; the message has the legal ones.
+        ValueError: profile, knob or value is unknown, and the message has the legal ones; or a knob
+            is given twice.
     """
+    given: set[str] = set()
     profile, parts = SEED, [part.strip() for part in text.split(",")]
     for place, part in enumerate(parts):
         name, equals, value = (word.strip() for word in part.partition("="))
@@ -163,6 +165,9 @@ def parse_profile(text: str) -> Profile:
             raise ValueError(
                 f"{name} = {value}: {name} is {' or '.join(map(str, KNOBS[name].values))}"
             )
+        if name in given:
+            raise ValueError(f"knob {name} is given twice")
+        given.add(name)
         profile = replace(profile, **{name: found})  # type: ignore[arg-type]
     return profile
 

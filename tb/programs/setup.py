@@ -82,7 +82,7 @@ def _knob_name(name: str) -> str:
 
 def _number(value: object) -> object:
     """Converts a key of a table, which is text in TOML."""
-    if isinstance(value, str) and not re.fullmatch(r"\d+", value):
+    if isinstance(value, str) and not re.fullmatch(r"0|[1-9]\d*", value):
         raise PydanticCustomError(
             "argument_number",
             "{value} is no number of an argument: 0 is the first",

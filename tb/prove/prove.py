@@ -24,6 +24,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
+from tb.common.text import comma_list
 from tb.run.console import PLAIN_INTERVAL_SECONDS, Console
 from tb.setup import verilator
 
@@ -398,7 +399,7 @@ def _chosen(units: Sequence[Unit], names: str) -> list[Unit]:
         PtoError: A name is unknown.
     """
     known = {unit.name: unit for unit in units}
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    wanted = comma_list(names, "--unit", "--unit", ", ".join(known))
     for name in wanted:
         if name not in known:
             raise PtoError(f"unit {name!r} is unknown", where="--unit", legal=", ".join(known))

@@ -40,6 +40,16 @@ from tb.isa.profile import A5, using
         ({"legacy": -0.1}, "legacy is -0.1"),
         ({"loops": (0.0, 0.0, 0.0, 1.0), "max_loops": 2}, "loops is"),
         ({"loops": (1.0, -1.0, 0.0, 0.0)}, "loops is"),
+        ({"loops": "3"}, "loops is '3'"),
+        ({"loops": (True, 0.0, 0.0, 0.0)}, "loops is"),
+        ({"loops": (1.0, float("nan"), 0.0, 0.0)}, "loops is"),
+        ({"sizes": 3}, "sizes is 3"),
+        ({"sizes": (SizeClass(1, 2.5, 1.0),)}, "SizeClass"),  # type: ignore[arg-type]
+        ({"sizes": (SizeClass(1, 2, 1.0), SizeClass(1, 2, float("nan")))}, "SizeClass"),
+        ({"windows": GmWindow(0, 4 << 20)}, "windows is GmWindow"),
+        ({"windows": (GmWindow(0.0, 4 << 20),)}, "windows is"),  # type: ignore[arg-type]
+        ({"ub_range": (0, 8192)}, "ub_range is"),
+        ({"fb_range": GmWindow(0, 1024.0)}, "fb_range is"),  # type: ignore[arg-type]
         ({"sizes": ()}, "sizes has no class"),
         ({"sizes": (SizeClass(5, 4, 1.0),)}, "SizeClass"),
         ({"sizes": (SizeClass(100, 200, 1.0),), "max_bytes": 50}, "above max_bytes 50"),

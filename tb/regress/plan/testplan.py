@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, ValidationError
 
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
@@ -92,14 +92,14 @@ class RunSet(BaseModel):
     sims: tuple[str, ...] = Field(("verilator",), min_length=1)
     widths: tuple[tuple[DataWidth, DataWidth], ...] = Field(((256, 256),), min_length=1)
     profiles: tuple[str, ...] = Field((DEFAULT_PROFILE,), min_length=1)
-    seeds: Literal["all"] | int = "all"
-    transactions: int | None = Field(None, ge=1, le=100_000_000)
+    seeds: Literal["all"] | StrictInt = "all"
+    transactions: int | None = Field(None, ge=1, le=100_000_000, strict=True)
     ops: tuple[str, ...] = ()
-    tag_width: int = Field(8, ge=MIN_TAG_WIDTH, le=MAX_TAG_WIDTH)
-    outstanding: int = Field(16, ge=1, le=MAX_OUTSTANDING)
+    tag_width: int = Field(8, ge=MIN_TAG_WIDTH, le=MAX_TAG_WIDTH, strict=True)
+    outstanding: int = Field(16, ge=1, le=MAX_OUTSTANDING, strict=True)
     gm: Literal["hdl", "cocotbext"] = "hdl"
-    code_coverage: bool = False
-    seconds: float = Field(0.0, ge=0)
+    code_coverage: StrictBool = False
+    seconds: float = Field(0.0, ge=0, strict=True)
     label: str = Field("", pattern=r"^[a-z0-9]*$")
 
 

@@ -14,7 +14,7 @@ from tb.common.errors import PtoError
 from tb.common.files import read_toml
 from tb.regress.workers.cluster import PATIENCE_SECONDS
 
-Patience = Annotated[float, Field(gt=0)]
+Patience = Annotated[float, Field(gt=0, strict=True)]
 
 
 class _Table(BaseModel):
@@ -25,7 +25,7 @@ class OnThisMachine(_Table):
     """``kind = "local"``: ``jobs`` at a time, 0 for one for each processor core."""
 
     kind: Literal["local"] = "local"
-    jobs: Annotated[int, Field(ge=0, le=1024)] = 0
+    jobs: Annotated[int, Field(ge=0, le=1024, strict=True)] = 0
 
 
 class OfScheduler(_Table):
@@ -63,8 +63,8 @@ class OfJobSystem(_Table):
     """
 
     kind: Literal["slurm", "lsf", "sge", "pbs"]
-    jobs: Annotated[int, Field(ge=1, le=10_000)]
-    cores: Annotated[int, Field(ge=1, le=1024)]
+    jobs: Annotated[int, Field(ge=1, le=10_000, strict=True)]
+    cores: Annotated[int, Field(ge=1, le=1024, strict=True)]
     memory: Annotated[str, Field(pattern=r"^\d+(\.\d+)? ?[kMGT]i?B$")]
     walltime: Annotated[str, Field(pattern=r"^\d+:\d\d(:\d\d)?$")]
     queue: str = ""
@@ -75,7 +75,7 @@ class OfJobSystem(_Table):
     python: str = ""
     interface: str = ""
     host: str = ""
-    port: Annotated[int, Field(ge=0, le=65535)] = 0
+    port: Annotated[int, Field(ge=0, le=65535, strict=True)] = 0
     logs: str = "sim_build/farm"
     patience: Patience = PATIENCE_SECONDS
 

@@ -133,6 +133,11 @@ RUNS = [
         "profiles",
         "",
     ),
+    ("ops =", 'seeds = "3"\nops =', "key seeds", "seeds", ""),
+    ("ops =", 'transactions = "5"\nops =', "transactions: Input should be a valid int", "tra", ""),
+    ("ops =", "outstanding = 4.0\nops =", "outstanding: Input should be a valid int", "outs", ""),
+    ("ops =", "code_coverage = 0\nops =", "code_coverage: Input should be a valid b", "code", ""),
+    ("ops =", 'seconds = "3"\nops =', "seconds: Input should be a valid number", "seconds", ""),
     ("ops =", "tag_width = 17\nops =", "tag_width: Input should be less than or", "tag_wid", ""),
 ]
 

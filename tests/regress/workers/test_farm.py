@@ -67,6 +67,13 @@ def test_without_a_file_workers_are_on_this_machine() -> None:
             "jobs",
         ),
         ('[workers]\nkind = "local"\njobs = -1\n', "workers.jobs: Input should be greater", ""),
+        (
+            '[workers]\nkind = "local"\njobs = "2"\n',
+            "workers.jobs: Input should be a valid int",
+            "",
+        ),
+        (MINIMAL.format("sge", "1:00:00") + "port = true\n", "workers.port: Input should be a", ""),
+        (MINIMAL.format("sge", "1:00:00") + 'patience = "9"\n', "workers.patience: Input", ""),
         ('[workers]\nkind = "dask"\n', "workers.address is missing", ""),
         ('[workers]\nkind = "dask"\naddress = "head"\n', "workers.address: String", ""),
         ('[worker]\nkind = "local"\n', "worker is unknown; did you mean workers?", "database"),
