@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tb.cli.options import ProfileOption
+from tb.cli.options import ProfileOption, target
 
 
 def _print_table(wanted: bool) -> None:
@@ -47,9 +47,11 @@ def explain(
         str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
     ] = "bytes",
     profile: ProfileOption = "",
-    json: Annotated[str, typer.Option("--json", help="file for JSON, - for the output")] = "",
+    json: Annotated[
+        str, typer.Option("--json", help="file for JSON, - for the output", callback=target)
+    ] = "",
     picture: Annotated[
-        str, typer.Option("--picture", help="file for a picture: .svg or .html")
+        str, typer.Option("--picture", help="file for a picture: .svg or .html", callback=target)
     ] = "",
     table: Annotated[  # noqa: ARG001 (its callback prints; it needs no op)
         bool,

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import typer
 
@@ -64,11 +67,39 @@ def require_clone() -> None:
         )
 
 
+@contextmanager
+def output_errors() -> Iterator[None]:
+    """Converts an error of standard output to one of the user, and ends quietly at a closed pipe.
+
+    Raises:
+        PtoError: the output cannot be written.
+    """
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        lost = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+        if error.filename is not None or error.errno not in lost:
+            raise
+        # What is left in the buffer would fail again at the end of Python.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno == errno.EPIPE:
+            sys.exit(1)
+        raise PtoError(
+            f"cannot write the output: {error.strerror}",
+            where="standard output",
+            remedy="free disk space, or write to another place",
+        ) from None
+
+
 def main() -> None:
     """Entry point: user errors end with one clear message and their exit code."""
     try:
-        require_clone()
-        app()
+        with output_errors():
+            require_clone()
+            app()
     except PtoError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

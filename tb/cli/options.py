@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from tb.common.errors import PtoError
+from tb.common.paths import BUILD_ROOT
 from tb.common.text import comma_list
 
 DEFAULT_SEED = 1
@@ -42,8 +43,29 @@ ConstraintsOption = Annotated[
 ReproOption = Annotated[
     str, typer.Option("--repro", help="transactions to write down as programs, by number: 17,250")
 ]
-JsonOption = Annotated[Path | None, typer.Option("--json", help="where to write the record")]
 
+
+def target(param: typer.CallbackParam, value: Any) -> Any:
+    """Returns the file that an option names, if its folder is there or may be made.
+
+    Raises:
+        PtoError: the folder is missing, and lies neither below the current one nor in sim_build.
+    """
+    folder = Path(value or "").absolute().parent
+    ours = (Path.cwd(), BUILD_ROOT)
+    if not folder.is_dir() and not any(folder.resolve().is_relative_to(one) for one in ours):
+        raise PtoError(
+            f"there is no folder {folder}",
+            where=param.opts[0],
+            legal="a folder that exists, or one below the current folder or below sim_build",
+            remedy="make the folder first",
+        )
+    return value
+
+
+JsonOption = Annotated[
+    Path | None, typer.Option("--json", help="where to write the record", callback=target)
+]
 
 WavesFromOption = Annotated[str, typer.Option(help="clock that waves begin with")]
 WavesToOption = Annotated[str, typer.Option(help="clock that waves end with, 0 for the end")]

@@ -87,6 +87,40 @@ def test_bad_argument(arguments: list[str], words: list[str], tmp_path: Path) ->
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(
+    "words",
+    [["explain", "mte_ub_ub 0, 4096, 2 nburst(3, 1, 0)"], ["explain", "--table"], ["tests"],
+     ["--help"], ["verify", "examples/programs/load_tile.pto"]],
+    ids=lambda words: " ".join(words[:2]),
+)  # fmt: skip
+def test_output_that_cannot_be_written_is_an_error(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = pto_dv(*words, output=full)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: cannot write the output: No space left")
+    assert done.stderr.count("\n") == 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["run"], "--json"), (["verify", "examples/programs"], "--json"), (["doctor"], "--json"),
+        (["explain", "mte_ub_ub 0, 4096, 2 nburst(3, 1, 0)"], "--json"),
+        (["explain", "mte_ub_ub 0, 4096, 2 nburst(3, 1, 0)"], "--picture"),
+    ],
+    ids=lambda words: str(words[0]),
+)  # fmt: skip
+def test_no_folders_are_made_elsewhere(words: list[str], option: str, tmp_path: Path) -> None:
+    done = pto_dv(*words, option, str(tmp_path / "not/there/x.svg"))
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    for word in (f"{tmp_path / 'not/there'}", option, "sim_build"):
+        assert word in done.stderr
+    assert not (tmp_path / "not").exists()
+
+
+@pytest.mark.long
 def test_unknown_command_and_option_are_refused() -> None:
     assert pto_dv("fly").returncode == 2
     assert pto_dv("run", "--color").returncode == 2
