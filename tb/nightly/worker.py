@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 
 from tb.common.errors import PtoError
 from tb.record.record import RunRecord
@@ -24,7 +20,7 @@ from tb.run.build import build
 from tb.run.console import Console
 from tb.run.folder import CODE_COUNTS
 from tb.run.plan import build_plan, check_ports
-from tb.run.run import run_once
+from tb.run.run import interrupts_raise, run_once
 from tb.run.testlist import planned_test
 
 GRACE_SECONDS = 5.0
@@ -42,7 +38,7 @@ def execute(job: Job) -> Outcome:
         ended=datetime.now(UTC),
     )
     try:
-        with _sigterm_interrupts():
+        with interrupts_raise():
             if job.kind == "build":
                 outcome.inputs = _build(job.settings)
             else:
@@ -107,21 +103,3 @@ def _collect(outcome: Outcome, folder: Path) -> None:
         outcome.timeline = str(folder / "timeline.json")
     if (folder / CODE_COUNTS).exists():
         outcome.code_coverage = str(folder / CODE_COUNTS)
-
-
-@contextmanager
-def _sigterm_interrupts() -> Iterator[None]:
-    """Makes a request to end an interrupt, which ends the simulator on its way out."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # Not the main thread: whoever owns it ends the process.
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -14,6 +14,9 @@ from tb.record.failure import Failure
 from tb.record.outside import OutsideGroup
 from tb.record.settings import DEFAULT_PROFILE, RunSettings
 
+TERMINATED = "interrupted by SIGTERM"
+"""Message of a run that was asked to end."""
+
 RunStatus = Literal["pass", "fail", "hang", "crash", "interrupted", "error"]
 
 RECORD_VERSION = 1
@@ -284,12 +287,14 @@ class RunRecord(RunCounters, RunHead):
 
     @property
     def exit_code(self) -> int:
-        """0 for a pass, 130 for an interrupt as shells have it, else 1.
+        """0 for a pass, 130 or 143 for Ctrl-C or SIGTERM as shells have it, else 1.
 
         2 where programs were refused and all others passed.
         """
-        if self.passed or self.status == "interrupted":
-            return 0 if self.passed else 130
+        if self.passed:
+            return 0
+        if self.status == "interrupted":
+            return 143 if self.message == TERMINATED else 130
         return 2 if self.counts and self.counts.refused and not self.counts.failed else 1
 
     @property

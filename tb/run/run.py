@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from tb.common.errors import PtoError
 from tb.common.files import remove_file, write_json
 from tb.dut.manifest import Manifest
 from tb.isa.profile import using
-from tb.record.record import RunRecord
+from tb.record.record import TERMINATED, RunRecord
 from tb.record.settings import RunSettings
 from tb.run.build import build
 from tb.run.console import Console
@@ -82,7 +83,7 @@ def run_once(
     coverage: list[str] = []
     refused: PtoError | None = None
     start = time.monotonic()
-    with _sigint_raises():
+    with interrupts_raise():
         try:
             # Record and progress of an earlier run must not be read as those of this run.
             remove_file(target)
@@ -100,9 +101,10 @@ def run_once(
             record.claims = plan.claims
             with using(plan.build.profile):
                 coverage = _run(plan, record, console, launcher, inputs, files)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             record.status = "interrupted"
-            record.message = "interrupted from the keyboard"
+            asked = error.args == (signal.SIGTERM,)
+            record.message = TERMINATED if asked else "interrupted from the keyboard"
             note_progress(record, folder)
         except PtoError as error:
             refused = error
@@ -153,18 +155,22 @@ def _run(
 
 
 @contextmanager
-def _sigint_raises() -> Iterator[None]:
-    """Makes Ctrl-C a KeyboardInterrupt even where a shell started us with it ignored."""
+def interrupts_raise() -> Iterator[None]:
+    """Makes SIGINT and SIGTERM a KeyboardInterrupt with the signal, also where they were ignored.
 
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+    It ends the simulator on its way out.
+    """
 
-    try:
-        before = signal.signal(signal.SIGINT, interrupt)
-    except ValueError:  # Not the main thread, which alone may set a handler.
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt(signal.Signals(number))
+
+    if threading.current_thread() is not threading.main_thread():  # It alone may set a handler.
         yield
         return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [(number, signal.signal(number, interrupt)) for number in numbers]
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before:
+            signal.signal(number, handler)

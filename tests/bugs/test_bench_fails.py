@@ -191,14 +191,21 @@ def test_killed_simulator_is_a_crash(start: Callable[..., Run]) -> None:
     assert "\nPASS" not in output
 
 
-def test_ctrl_c_leaves_a_record_and_no_simulator(start: Callable[..., Run]) -> None:
+@pytest.mark.parametrize(
+    ("number", "expected", "said"),
+    [(signal.SIGINT, 130, "from the keyboard"), (signal.SIGTERM, 143, "by SIGTERM")],
+)
+def test_an_interrupt_leaves_a_record_and_no_simulator(
+    start: Callable[..., Run], number: int, expected: int, said: str
+) -> None:
     run = start()
     run.catch_in_flight()
     os.kill(run.simulator, signal.SIGCONT)
-    run.process.send_signal(signal.SIGINT)
+    run.process.send_signal(number)
     code, output, record = run.end()
-    assert code == 130
+    assert code == record.exit_code == expected
     assert record.status == "interrupted"
+    assert said in record.message
     assert not record.passed
     assert not alive(run.simulator)
     assert "\nFAIL (interrupted) " in output
