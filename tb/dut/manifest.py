@@ -32,6 +32,7 @@ from tb.dut.filelist import read_file_list
 from tb.dut.profile_text import read_profile
 from tb.isa.ops import OPS, SLOTS
 from tb.isa.profile import KNOBS, SEED, Profile
+from tb.record.settings import SIMULATOR_NAMES, SimulatorName
 
 DataWidth = Literal[128, 256, 512]
 
@@ -139,6 +140,7 @@ class Manifest(BaseModel):
         profile: Profile that it claims to follow, as it was written; empty for ``seed``.
         knob_parameters: Knob of the profile to the parameter of the module that selects it.
         waivers: Verilator control files, absolute once loaded.
+        simulators: Simulators that it builds on.
         simulator_args: More arguments of the build, by simulator.
         watchdog_clocks: Clocks in which nothing moves that count as a hang, or None.
         capabilities: Its capabilities.
@@ -158,7 +160,8 @@ class Manifest(BaseModel):
     profile: str = ""
     knob_parameters: dict[str, Identifier] = Field(default_factory=dict)
     waivers: Texts = ()
-    simulator_args: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    simulators: Annotated[tuple[SimulatorName, ...], Field(min_length=1), Once] = SIMULATOR_NAMES
+    simulator_args: dict[SimulatorName, tuple[str, ...]] = Field(default_factory=dict)
     watchdog_clocks: Annotated[int, Field(strict=True, ge=100, lt=1 << 31)] | None = None
     capabilities: Capabilities
     path: str = ""
@@ -195,6 +198,16 @@ class Manifest(BaseModel):
             for knob, parameter in self.knob_parameters.items()
         }
         return {**self.parameters, **chosen}
+
+    def check_simulator(self, sim: str) -> None:
+        """Raises PtoError when the engine does not support a simulator."""
+        if sim not in self.simulators:
+            raise PtoError(
+                f"{self.title} does not support SIM={sim}",
+                where=f"{self.path}, simulators",
+                legal=", ".join(self.simulators),
+                remedy="choose SIM from these, or add the simulator to the manifest",
+            )
 
     def check_run(self, gm_width: int, local_width: int, tag_width: int) -> None:
         """Raises PtoError when the engine does not have these widths, in bits."""

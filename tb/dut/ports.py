@@ -36,6 +36,7 @@ from tb.common.errors import PtoError
 from tb.common.paths import HDL
 from tb.dut.contract import PARAMETERS, Port, parameters_of, ports_of
 from tb.dut.manifest import Manifest, load_manifest
+from tb.record.settings import SIMULATOR_NAMES
 
 SHOWN = 5
 """Most syntax errors, and most errors of elaboration, that are reported for one DUT."""
@@ -182,12 +183,17 @@ def check_command(paths: Sequence[str]) -> int:
             also = f", {_counted(found)}" if found else ""
             print(f"{title}: {count} ports as the contract has them, at {at} of widths{also}")
             print(f"{title}: {_profile(manifest)}")
+            if manifest.simulators != SIMULATOR_NAMES:
+                print(f"{title}: builds on {', '.join(manifest.simulators)} alone")
         errors += wrong
     if errors:
         print("next: correct these and check again; docs/contract.md has every port")
         return 1
     together = len({manifest.slot for manifest in manifests}) == len(manifests)
-    print(f"next: make SIM=verilator TEST=directed DUT={','.join(paths) if together else paths[0]}")
+    chosen = manifests if together else manifests[:1]
+    shared = [x for x in chosen[0].simulators if all(x in one.simulators for one in chosen)]
+    sim, names = (shared or chosen[0].simulators)[0], ",".join(paths[: len(chosen)])
+    print(f"next: make SIM={sim} TEST=directed DUT={names}")
     return 0
 
 

@@ -4,11 +4,26 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Gm = Literal["hdl", "cocotbext"]
+
+SimulatorName = Literal[
+    "verilator",
+    "icarus",
+    "questa",
+    "questa-qisqrun",
+    "xcelium",
+    "vcs",
+    "riviera",
+    "activehdl",
+    "dsim",
+]
+"""Values of ``SIM=``: the simulators of :mod:`tb.run.recipes`."""
+
+SIMULATOR_NAMES: tuple[SimulatorName, ...] = get_args(SimulatorName)
 
 DEFAULT_PROFILE = "seed"
 """Profile of the reference engines, and of records that name none."""

@@ -158,9 +158,8 @@ def _defines(plan: BuildPlan) -> dict[str, object]:
 
 def _manifest_args(plan: BuildPlan) -> list[str]:
     """Returns the arguments of the manifests for this simulator."""
-    return [
-        word for manifest in plan.manifests for word in manifest.simulator_args.get(plan.sim, ())
-    ]
+    args = [item for manifest in plan.manifests for item in manifest.simulator_args.items()]
+    return [word for sim, words in args if sim == plan.sim for word in words]
 
 
 def _verilator_args(plan: BuildPlan) -> list[str]:

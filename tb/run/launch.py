@@ -227,11 +227,15 @@ class Watched(cocotb_runner.Runner):
                 if done.returncode:
                     text = log_path.read_text(errors="replace").replace(top, "")
                     tail = text.splitlines()[-15:]
+                    remedy = "read the log; `make doctor` checks the tools"
+                    died = not 0 <= done.returncode <= 128  # of a signal, its own or the shell's
+                    if died and Path(words[0]).name == "iverilog":
+                        remedy = "Icarus died on a source: use SIM=verilator, or read the log"
                     raise BuildError(
                         f"the build failed, exit code {done.returncode} of {words[0]}:\n"
                         + "\n".join(f"    {line}" for line in tail),
                         where=relative(log_path),
-                        remedy="read the log; `make doctor` checks the tools",
+                        remedy=remedy,
                     )
 
     def _build_step(self, program: str, folder: Path) -> AbstractContextManager[None]:  # noqa: ARG002

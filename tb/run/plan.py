@@ -42,7 +42,7 @@ class BuildPlan:
             :class:`tb.run.recipes.Simulator`.
 
     Raises:
-        PtoError: an engine lacks a width.
+        PtoError: an engine lacks a width, or does not support the simulator.
     """
 
     sim: str
@@ -59,8 +59,9 @@ class BuildPlan:
     code_coverage: bool = False
 
     def __post_init__(self) -> None:
-        """Checks the widths against the manifests."""
+        """Checks simulator and widths against the manifests."""
         for manifest in self.manifests:
+            manifest.check_simulator(self.sim)
             manifest.check_run(self.gm_width, self.local_width, self.tag_width)
 
     @property
@@ -210,8 +211,8 @@ def build_plan(
     """Returns the build that a run needs; arguments as of :func:`plan_run`.
 
     Raises:
-        PtoError: a manifest cannot be used, an engine lacks a width, or the profile is unknown or
-            none for all engines.
+        PtoError: a manifest cannot be used, an engine lacks a width or the simulator, or the
+            profile is unknown or none for all engines.
     """
     if manifests is None:
         manifests = load_manifests(settings.duts) or reference_manifests()

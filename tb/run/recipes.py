@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tb.common.errors import PtoError
+from tb.record.settings import SIMULATOR_NAMES, SimulatorName
 
 TOP = "pto_harness"
 """Module that is simulated; Verilator's program has its name."""
@@ -38,7 +39,7 @@ class Simulator:
         code_coverage: Whether its code coverage is supported.
     """
 
-    name: str
+    name: SimulatorName
     title: str
     program: str
     tested: bool = False
@@ -146,3 +147,7 @@ def simulator(name: str) -> Simulator:
             f"simulator {name!r} is unknown", where="SIM= or --sim", legal=", ".join(SIMULATORS)
         )
     return SIMULATORS[name]
+
+
+if tuple(SIMULATORS) != SIMULATOR_NAMES:
+    raise AssertionError("SIMULATORS and SimulatorName name other simulators")

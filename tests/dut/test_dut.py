@@ -19,6 +19,9 @@ from tb.dut.manifest import (
 from tb.dut.selection import exclusions
 from tb.isa.ops import OPS, SLOTS
 from tb.isa.profile import A5, SEED
+from tb.record.settings import RunSettings
+from tb.run.plan import plan_run
+from tb.run.testlist import planned_test
 from tests.wording import pattern, says
 
 GOOD = {
@@ -124,6 +127,11 @@ def test_a_folder_means_its_dut_toml(tmp_path: Path) -> None:
         ({"outstanding": "0"}, "key capabilities.outstanding"),
         ({"watchdog_clocks": "99"}, "watchdog_clocks"),
         ({"watchdog_clocks": "2.5"}, "watchdog_clocks"),
+        ({"simulators": "[]"}, "key simulators at least 1"),
+        ({"simulators": '"verilator"'}, "key simulators tuple"),
+        ({"simulators": '["verilator", "verilator"]'}, "simulators 'verilator' twice"),
+        ({"simulators": '["icarsu"]'}, "key simulators.0 'verilator', 'icarus', 'questa'"),
+        ({"simulator_args": '{ icarsu = ["-v"] }'}, "key simulator_args.icarsu 'icarus'"),
         ({"parameters": "{ TagWidth = 4 }"}, "parameter TagWidth harness"),
         ({"defines": "{ A = 1.5 }"}, "key defines.A"),
         ({"profile": '"a6"'}, "profile 'a6' unknown seed a5"),
@@ -203,6 +211,16 @@ def test_a_width_that_the_engine_lacks_is_refused(tmp_path: Path) -> None:
         manifest.check_run(128, 256, 8)
     with pytest.raises(PtoError, match=pattern(r"mine no TAG_WIDTH 9 bits 4,\s5,\s6,\s7,\s8")):
         manifest.check_run(256, 256, 9)
+
+
+def test_a_simulator_that_the_engine_does_not_support_is_refused(tmp_path: Path) -> None:
+    load_manifest(write(tmp_path)).check_simulator("icarus")
+    path = write(tmp_path, simulators='["verilator", "questa"]')
+    settings = RunSettings(sim="icarus", duts=(str(path),))
+    with pytest.raises(PtoError) as refused:
+        plan_run(settings, planned_test("directed"), tmp_path / "run")
+    facts = rf"mine SIM=icarus {path},\ssimulators verilator,\squesta manifest"
+    assert says(str(refused.value), facts), refused.value
 
 
 def test_the_exclusions_of_a_manifest(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from tb.dut.scaffold import new_dut
 from tb.isa.ops import SLOTS
 from tb.isa.profile import KNOBS
 from tb.record.record import RunRecord
-from tb.record.settings import RunSettings
+from tb.record.settings import SIMULATOR_NAMES, RunSettings
 from tb.run.console import Console
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
@@ -319,6 +319,13 @@ def test_the_command(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert says(lines[0], "demo mte2 56 ports contract 6 combinations widths")
     assert lines[-1].startswith("next: make SIM=verilator TEST=directed DUT=")
+    text = demo.read_text()
+    demo.write_text('simulators = ["icarus", "questa"]\n' + text)
+    assert check_command([str(demo)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "demo (mte2): builds on icarus, questa alone" in lines
+    assert lines[-1].startswith("next: make SIM=icarus TEST=directed DUT=")
+    demo.write_text(text)
     assert check_command([str(demo), str(demo.parent)]) == 0
     assert capsys.readouterr().out.endswith(f"DUT={demo}\n")
     drop_port(demo, "src_rvalid_i")
@@ -396,7 +403,8 @@ def test_every_key_of_a_manifest_is_documented(
         if fields[name].is_required():
             assert default == "required", name
         elif isinstance(value, tuple):
-            assert default == (", ".join(map(str, value)) or "none"), name
+            every = "all" if value == SIMULATOR_NAMES else ", ".join(map(str, value))
+            assert default == (every or "none"), name
         elif isinstance(value, dict | str):
             texts = {"name": "the module", "profile": "`seed`"}
             assert default == ("none" if isinstance(value, dict) else texts[name]), name

@@ -189,7 +189,7 @@ def _planned(
     for runs in regression.runs:
         for sim in _simulators(runs, named, sims):
             for gm_width, local_width in runs.widths:
-                why = _lacks(manifests, gm_width, local_width, runs.tag_width)
+                why = _lacks(manifests, sim, gm_width, local_width, runs.tag_width)
                 ops, none = _ops(runs, manifests)
                 for test, profile in product(runs.tests, _profiles(runs, only)):
                     yield _Combination(
@@ -210,13 +210,16 @@ def _simulators(runs: RunSet, named: set[str], wanted: Sequence[str] | None) -> 
     return [sim for sim in chosen if not runs.code_coverage or sim in CODE_COVERAGE]
 
 
-def _lacks(manifests: Sequence[Manifest], gm: int, local: int, tag: int) -> str:
-    """Returns which engine does not have these widths, or nothing."""
+def _lacks(manifests: Sequence[Manifest], sim: str, gm: int, local: int, tag: int) -> str:
+    """Returns which engine does not have this simulator or these widths, or nothing."""
     for manifest in manifests:
+        runs = f"on {sim}"
         try:
+            manifest.check_simulator(sim)
+            runs = f"at GM {gm}, local {local}, tag {tag} bits"
             manifest.check_run(gm, local, tag)
         except PtoError as error:
-            return f"runs at GM {gm}, local {local}, tag {tag} bits left out: {error.what}"
+            return f"runs {runs} left out: {error.what}"
     return ""
 
 

@@ -246,9 +246,9 @@ gm_data_widths = [128]
 """
 
 
-def manifest(tmp_path: Path, ops: str) -> str:
+def manifest(tmp_path: Path, ops: str, first: str = "") -> str:
     (tmp_path / "copier.v").write_text("module copier; endmodule\n")
-    (tmp_path / "dut.toml").write_text(MANIFEST.format(ops=ops))
+    (tmp_path / "dut.toml").write_text(f"{first}{MANIFEST.format(ops=ops)}")
     return str(tmp_path)
 
 
@@ -266,6 +266,18 @@ def test_engines_under_test_are_sent_what_they_take(tmp_path: Path) -> None:
         "runs at GM 256, local 256, tag 8 bits left out: copier has no GM_WIDTH of 256 bits"
     )
     assert left_out(plan, "short") == []
+
+
+def test_runs_on_simulators_that_an_engine_does_not_support_are_left_out_and_told(
+    tmp_path: Path,
+) -> None:
+    dut = manifest(tmp_path, '"mte_gm_ub"', 'simulators = ["verilator"]\n')
+    jobs = expand(load_testplan(), "nightly", seeds=1, base_seed=1, duts=[dut])
+    assert {job.settings.sim for job in jobs} == {"verilator"}
+    told = left_out(load_testplan(), "nightly", duts=[dut])
+    assert [line for line in told if "icarus" in line] == [
+        "runs on icarus left out: copier does not support SIM=icarus"
+    ]
 
 
 def test_engines_that_take_nothing_of_it_are_told(tmp_path: Path) -> None:
