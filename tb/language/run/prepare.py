@@ -147,9 +147,13 @@ class _Scope:
         """Returns the slot of a value."""
         found = self.slots.get(value)
         if found is None:
-            found = self.slots[value] = len(self.template)
-            self.template.append(_UNDEFINED)
+            found = self.slots[value] = self.add(_UNDEFINED)
         return found
+
+    def add(self, known: int) -> int:
+        """Returns a new slot, of a value that is known before the function runs."""
+        self.template.append(known)
+        return len(self.template) - 1
 
     def many(self, values: object) -> tuple[int, ...]:
         """Returns the slots of some values."""
@@ -266,8 +270,11 @@ class Preparation:
         for each in others:
             routine.body += (self._reached(each, function, scope),)
         end = block.last_op
-        if end is not None and end.name == "func.return":
+        if end is not None and end.name == "func.return" and not others:
             routine.results = scope.many(end.operands)
+        else:
+            why = Missing(f"it is a result of @{name}, which has several blocks")
+            routine.results = tuple(map(scope.add, [why] * len(function.function_type.outputs)))
         routine.template = scope.template
         return routine
 
