@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from math import prod
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -31,7 +32,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
-from tb.isa.dtypes import ALL_DTYPES, OTHER_BYTE_FLOATS, Ptr
+from tb.isa.dtypes import ALL_DTYPES, OTHER_BYTE_FLOATS, Ptr, element_bits
 
 SPACES: dict[str, str] = {
     "gm": "gm",
@@ -65,6 +66,20 @@ _POINTER = re.compile(
     rf"<{_BLANK}(?P<element>vector\s*<[^<>]*>|!?[\w.]*){_BLANK}"
     rf"(?:,{_BLANK}(?:#pto\.address_space\s*<\s*(?P<long>\w*)\s*>|(?P<short>\#?[\w.]*)){_BLANK})?>"
 )
+
+
+def element_stride(dtype: str) -> int:
+    """Returns the bytes from one element of a pointer to the next; 0 where they are none.
+
+    That of a vector is all of it; for ops it has no width (spec/dialect.md, DI-12).
+    """
+    vector = _VECTOR.fullmatch(dtype)
+    if not vector:
+        return element_bits(dtype) // 8
+    if "[" in dtype:
+        return 0
+    counts = re.findall(r"\d+", dtype[: vector.start("element")])
+    return prod(map(int, counts)) * element_bits(vector["element"]) // 8
 
 
 class PointerTextError(ValueError):

@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tb.isa.dtypes import element_bits
 from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import (
@@ -32,7 +31,7 @@ from tb.language.dialect.sync import (
     SignalOp,
     SyncAllOp,
 )
-from tb.language.dialect.types import pointer_of, type_name
+from tb.language.dialect.types import element_stride, pointer_of, type_name
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
 from tb.language.reader import Source
@@ -432,7 +431,7 @@ class Preparation:
     def _addptr(self, op: Operation, scope: _Scope) -> Code | None:
         pointer = self.kind(op.operands[0]).pointer
         assert pointer is not None, "the reader checks the types of pto.addptr"
-        size = element_bits(pointer.dtype) // 8
+        size = element_stride(pointer.dtype)
         if not size:
             self.problem(
                 op,
