@@ -241,7 +241,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "attributes": (f"{LOAD} {{gap = ~}} {LOAD_TYPES}", "attribute expected"),
     "segments of a text": (
         f"{LOAD} {{operandSegmentSizes = array<i32: 1, 1>}} {LOAD_TYPES}",
-        "operandSegmentSizes counts 2 operands 7",
+        "operandSegmentSizes length 2 counts 2 operands length 13 7",
     ),
     "segments missing": (
         '"pto.mte_l0c_l1"(%l0c, %l1f, %n, %n, %n, %n, %n) : (!pto.ptr<f32, l0c>, '
@@ -251,7 +251,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "segments of another length": (
         '"pto.mte_l0c_l1"(%l0c, %l1f, %n, %n, %n, %n) {operandSegmentSizes = array<i32: 6>} : '
         "(!pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64) -> ()",
-        "1 entries not 14",
+        "length 1 counts 6 operands 14 groups",
     ),
     "operands of the generic form": (
         '"pto.set_loop_size_outtoub"(%n) : (i64) -> ()',

@@ -342,14 +342,17 @@ def _check_segments(given: Attribute | None, op: MoveOp) -> None:
     if given is None:
         return
     sizes = tuple(get()) if get else ()
-    if sum(sizes) != len(op.operands):
-        raise OpError(Fault(f"{SEGMENTS} counts {sum(sizes)} operands of {len(op.operands)}"))
     own = op.properties.get(SEGMENTS)
-    if op.form.family == "dma" and isinstance(own, DenseArrayBase):
-        counted = tuple(own.get_values())
-        if sizes != counted:
-            legal = ", ".join(map(str, counted))
-            raise OpError(Fault(f"{SEGMENTS} is not that of the clauses", legal=legal))
+    groups = own.get_values() if isinstance(own, DenseArrayBase) else (1,) * len(op.operands)
+    counted = tuple(map(int, groups))
+    if sizes == counted or (sum(sizes) == sum(counted) and op.form.family != "dma"):
+        return
+    message = (
+        f"{SEGMENTS} of length {len(sizes)} counts {sum(sizes)} operands otherwise than the "
+        f"clauses, of length {len(counted)} and {sum(counted)} operands"
+    )
+    legal = f"{', '.join(map(str, counted))}, or no {SEGMENTS}: text needs none"
+    raise OpError(Fault(message, legal=legal))
 
 
 def verify_move(op: MoveOp) -> None:

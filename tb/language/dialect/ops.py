@@ -199,21 +199,17 @@ def _sizes(op: MoveOp) -> Sequence[int]:
     if not isinstance(given, DenseArrayBase):
         raise OpError(Fault(f"{SEGMENTS} is no array<i32: ...>"))
     sizes = [int(size) for size in given.get_values()]
-    names = ", ".join(group.name for group in form.groups)
-    if len(sizes) != len(form.groups):
-        raise OpError(
-            Fault(
-                f"{SEGMENTS} has {len(sizes)} entries, not {len(form.groups)}",
-                legal=names,
-            )
+    if len(sizes) != len(form.groups) or sum(sizes) != len(op.operands):
+        message = (
+            f"{SEGMENTS} of length {len(sizes)} counts {sum(sizes)} operands, the op has "
+            f"{len(form.groups)} groups and {len(op.operands)} operands"
         )
-    if sum(sizes) != len(op.operands):
-        message = f"{SEGMENTS} counts {sum(sizes)} operands of {len(op.operands)}"
-        raise OpError(Fault(message, legal=parts(form)))
+        raise OpError(Fault(message, legal=f"a number each: {parts(form)}"))
     for group, size in zip(form.groups, sizes, strict=True):
         if size < group.least or (group.most >= 0 and size > group.most):
-            most = "or more" if group.most < 0 else f"to {group.most}"
-            raise OpError(Fault(f"{group.name} has {size} operands: {group.least} {most}"))
+            raise OpError(
+                Fault(f"{group.name} has {size} operands in {SEGMENTS}", legal=parts(form))
+            )
     return sizes
 
 

@@ -70,6 +70,8 @@ WORDS: dict[str, str] = {
     "element": r"element type",
     "function": r"function|symbol|has no body",
     "segments": r"operandSegmentSizes",
+    "sizes": r"operandSegmentSizes of length 9 .* of length 10 and 6 operands",
+    "groups": r"operandSegmentSizes of length 4 .* 12 groups and 4 operands",
     "not-constant": r"not known",
     "vector-interval": r"a vector interval holds no op that orders",
     "not-executed": r"not executed",
