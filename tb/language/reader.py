@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
@@ -27,6 +28,13 @@ __all__ = ["Source", "Written", "read", "read_file", "written"]
 MAX_BYTES = 64 << 20
 """Longest file that is read; compilers' output is far below."""
 
+ARCHITECTURE = "a5"
+"""The value of ``pto.target_arch`` whose ops and rules these are."""
+
+_ARCHITECTURE = re.compile(
+    r'//[^\n]*|(?P<key>\bpto\.target_arch)"?\s*=\s*"(?P<name>[^"\n]*)"', re.ASCII
+)
+
 
 @dataclass(frozen=True)
 class Source:
@@ -39,6 +47,7 @@ class Source:
         text: Its text.
         offsets: Offset of the name of each op; :meth:`place` converts them to lines and columns.
         notes: Remarks on text that is read and is odd: older forms, unknown attributes.
+        warnings: Modules of another architecture.
     """
 
     module: ModuleOp
@@ -47,6 +56,7 @@ class Source:
     offsets: dict[Operation, int] = field(repr=False)
     lines: tuple[int, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
+    warnings: tuple[Finding, ...] = ()
 
     def place(self, op: Operation) -> Place:
         """Returns the place of the name of an op; of one that is not in the text, its parent's."""
@@ -110,6 +120,24 @@ def place_of(file: str, lines: tuple[int, ...], offset: int) -> Place:
     return Place(file, line, offset - lines[line - 1] + 1)
 
 
+def _other_architectures(text: str, file: str, lines: tuple[int, ...]) -> tuple[Finding, ...]:
+    """Returns a warning for each architecture but A5 that a text names, at its first place."""
+    found: dict[str, Finding] = {}
+    if "target_arch" not in text:
+        return ()
+    for match in _ARCHITECTURE.finditer(text):
+        name = match["name"]
+        if name is not None and name.lower() != ARCHITECTURE:
+            message = (
+                f'pto.target_arch is "{name}": the text is judged and executed by the rules of '
+                f"{ARCHITECTURE}, whose ops and limits may be others"
+            )
+            place, legal = place_of(file, lines, match.start("key")), f'"{ARCHITECTURE}"'
+            one = Finding(place, "module", "", message, legal, severity="warning")
+            found.setdefault(name, one)
+    return tuple(found.values())
+
+
 @collector_off()
 def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
     """Reads a program.
@@ -132,6 +160,7 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
         raise ProgramError((Finding(where, "", "", "the file has a NUL character: it is no text"),))
     if not text.strip():
         raise ProgramError((Finding(Place(file, 1, 1), "", "", "the file is empty"),))
+    warnings = _other_architectures(text, file, lines)
     parser = ProgramParser(text, file)
     faults: list[tuple[str, Fault]] = parser.faults
     module = None
@@ -157,7 +186,7 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
         key=lambda x: (x.place.line, x.place.column, x.rule),
     )
     if found and (module is None or findings is None or not all(x.rule for x in found)):
-        raise ProgramError(tuple(found))
+        raise ProgramError((*found, *warnings))
     if findings is not None:
         findings += found
     assert module is not None, "a module that is missing has a finding"
@@ -165,7 +194,7 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
         f"{place_of(file, lines, at)}: note: {name}: {message}"
         for name, message, at in sorted(parser.notes, key=lambda x: x[2])
     )
-    return Source(module, file, text, parser.offsets, lines, tuple(notes))
+    return Source(module, file, text, parser.offsets, lines, tuple(notes), warnings)
 
 
 def read_file(path: Path | str, findings: list[Finding] | None = None) -> Source:

@@ -54,7 +54,8 @@ class Verified:
         notes: Remarks, and parts that were not checked.
         ops: Data movements and ops of the matrix unit in the text that were checked.
         arguments: How many a function has, the most of all.
-        warnings: Hazards that are allowed, in the order of the text.
+        warnings: Hazards that are allowed, and modules of another architecture, in the order of the
+            text.
         failed: An error of the checks themselves ended them.
         skipped: Places of ops that are not executed: foreign ones, and known ones.
     """
@@ -117,6 +118,7 @@ def verify_file(
     try:
         source = read_file(path, findings)
         notes += source.notes
+        warnings += source.warnings
         cores = running(source)
         traces: dict[str, list[Trace]] = {}
         for function, stream in product(entries(source) or ("",), cores or (EVERY_STREAM,)):
@@ -162,7 +164,8 @@ def verify_file(
             if 1 < len(cores) == len(each) and all(map(_decided, each)):
                 _add(findings, _between(source, function, ways, cores))
     except ProgramError as error:
-        findings += error.findings
+        findings += (one for one in error.findings if one.severity == "error")
+        warnings += (one for one in error.findings if one.severity == "warning")
     except PtoError as error:
         findings.append(Finding(Place(str(path), 1, 1), "", "", error.what, error.legal))
     except Exception as error:  # A slip of ours in one file must not end the others.

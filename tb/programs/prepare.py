@@ -149,6 +149,16 @@ def prepare(
         PtoError: an input is wrong; nothing has been written.
     """
     source = read_file(request.path)
+    try:
+        return _prepared(source, request, number, inputs, manifests)
+    except ProgramError as error:
+        raise ProgramError((*error.findings, *source.warnings), remedy=error.remedy) from None
+
+
+def _prepared(
+    source: Source, request: Request, number: int, inputs: Inputs, manifests: Iterable[Manifest]
+) -> Prepared:
+    """Returns a program that was read; arguments and errors as of :func:`prepare`."""
     seed = DEFAULT_SEED if request.seed is None else request.seed
     scalars, known = _signature(source, request)
     found = buffers(request, known.arguments, seed)
@@ -218,7 +228,8 @@ def prepare(
     )
     read = [request.path, *([request.setup] if request.setup else [])]
     read += [one.source.path for one in found if not one.source.maker]
-    return Prepared(request, job, bound, sequence, found, outputs, tuple(read), source.notes)
+    notes = (*source.notes, *map(str, source.warnings))
+    return Prepared(request, job, bound, sequence, found, outputs, tuple(read), notes)
 
 
 def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]:

@@ -178,6 +178,26 @@ def test_the_verdict_on_hazards(
     assert {one["line"] for one in found["warnings"]} == set(warnings)
 
 
+@pytest.mark.parametrize(("broken", "code"), [("", 0), ("pto.mte_gm_ub %x\n", 1)])
+def test_text_of_another_architecture_is_judged_with_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], broken: str, code: int
+) -> None:
+    """It does not decide the exit code, and stands also beside errors that end the reading."""
+    module = (
+        'module attributes {{"pto.target_arch" = "{}"}} {{\nfunc.func @k() {{\n{}return\n}}\n}}\n'
+    )
+    path, record = tmp_path / "x.pto", tmp_path / "x.json"
+    path.write_text('// pto.target_arch = "a2"\n' + module.format("a3", broken))
+    assert verify_command([str(path)], json_path=record) == code
+    out = capsys.readouterr().out
+    assert line_says(out, f"{path}:2:21: warning: module pto.target_arch a3 rules of a5")
+    found = json.loads(record.read_text())
+    assert (found["errors"], len(found["warnings"])) == (code, 1)
+    path.write_text(module.format("A5", broken))
+    assert verify_command([str(path)], json_path=record) == code
+    assert not json.loads(record.read_text())["warnings"]
+
+
 def test_an_unknown_verdict_on_hazards(tmp_path: Path) -> None:
     with pytest.raises(PtoError, match="--hazard is 'no'"):
         verify_command([str(write(tmp_path, "x.pto", LOAD))], hazard="no")

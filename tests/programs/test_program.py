@@ -460,6 +460,18 @@ def test_checks_may_be_given_as_bytes(copy: Path) -> None:
     assert one.checks[0].address == one.arguments[1] + 8
 
 
+def test_text_of_another_architecture_runs_with_a_warning(
+    copy: Path, capsys: Capture, monkeypatch: Patch
+) -> None:
+    module = f'module attributes {{pto.target_arch = "a3"}} {{\n{COPY}}}\n'
+    copy.write_text(module)
+    (one,) = replay("copy.pto", args=ARGS[1::2]).files.programs
+    assert [note for note in report(one).notes if ":1:20: warning: module: " in note]
+    copy.write_text(module.replace("PIPE_MTE3", "PIPE_V"))
+    message = refused(capsys, monkeypatch, "copy.pto", *ARGS)
+    assert message.index("error: pto.mte_ub_gm: hazard") < message.index(":1:20: warning: module: ")
+
+
 def test_hazards_are_refused_unless_the_option_allows_them(
     copy: Path, capsys: Capture, monkeypatch: Patch
 ) -> None:
