@@ -26,6 +26,7 @@ from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import MteL0cGm
 from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 from tb.isa.text import AnyOp
+from tb.language.foreign import foreign_words
 from tb.language.lowered import Lowering
 from tb.language.unknown import UndecidedError
 
@@ -95,7 +96,7 @@ def sentence(name: str, *, foreign: bool = False) -> str:
 
     Args:
         name: Mnemonic without ``pto.``.
-        foreign: Whether the name is in the dialect, so that an unknown one moves no data.
+        foreign: Whether the name is in the dialect, so that an unknown one is foreign.
     """
     for names, words in SENTENCES:
         if re.fullmatch(names, name):
@@ -104,7 +105,7 @@ def sentence(name: str, *, foreign: bool = False) -> str:
     known = known or name == "set_ctrl" or name.startswith("set_atomic_")
     if known or not foreign or _MOVERS.match(name):
         return ""
-    return f"pto.{name} is foreign: it moves no data between memories and is not executed"
+    return f"pto.{name} is {foreign_words(name)}"
 
 
 def passed_over(name: str) -> bool:

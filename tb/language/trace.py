@@ -184,11 +184,13 @@ class Skipped:
     Attributes:
         place, name: The op.
         known: It was read and checked: it is none with an unknown grammar.
+        moves: It moves data: the results do not show what it does.
     """
 
     place: Place
     name: str
     known: bool = False
+    moves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +281,19 @@ class Trace:
     calls: tuple[tuple[int, int, Place], ...] = field(default=(), repr=False)
     not_executed: tuple[str, ...] = field(default=())
     cores: bool = False
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What is not executed and the results may depend on; ops of one name are one phrase."""
+        places: dict[str, list[Place]] = {}
+        for one in self.skipped:
+            if one.moves:
+                places.setdefault(one.name, []).append(one.place)
+        phrases = (
+            f"{name} at {first}" + (f" and {len(more)} more" if more else "")
+            for name, (first, *more) in places.items()
+        )
+        return *self.not_executed, *phrases
 
     def doubtful(self) -> dict[int, Doubt]:
         """Returns the innermost doubt of each step in one, ``again`` if that of any is."""

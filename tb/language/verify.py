@@ -58,6 +58,7 @@ class Verified:
             text.
         failed: An error of the checks themselves ended them.
         skipped: Places of ops that are not executed: foreign ones, and known ones.
+        not_executed: Those of them that move data, as phrases.
     """
 
     file: str
@@ -68,6 +69,7 @@ class Verified:
     warnings: tuple[Finding, ...] = ()
     failed: bool = False
     skipped: int = 0
+    not_executed: tuple[str, ...] = ()
 
 
 def broken_off(path: Path | str, words: str) -> Verified:
@@ -113,6 +115,7 @@ def verify_file(
     ways = _Ways(known, foreign, ubuf_to_ubuf, hazard)
     places: set[Place] = set()
     skipped: set[Place] = set()
+    left_out: list[str] = []
     most = 0
     failed = False
     try:
@@ -132,6 +135,7 @@ def verify_file(
             places.update(x.place for x in walked.steps if isinstance(x, Move | Compute))
             places.update(x.place for x in walked.dead)
             skipped.update(x.place for x in walked.skipped)
+            left_out += (x for x in walked.left_out if x not in walked.not_executed)
             notes += [
                 f"{x.place}: note: {x.name} is known and not executed"
                 for x in walked.skipped
@@ -181,6 +185,7 @@ def verify_file(
         _sorted(warnings),
         failed,
         len(skipped),
+        tuple(dict.fromkeys(left_out)),
     )
 
 

@@ -217,7 +217,7 @@ def report(one: Prepared) -> ProgramReport:
             for buffer in one.buffers
         ],
         notes=[*one.notes, *map(str, one.order.warnings), *one.order.notes],
-        not_executed=[*one.trace.not_executed],
+        not_executed=[*one.trace.left_out],
     )
 
 

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 FILES_PER_PROCESS = 256
 """Least number of files per process where there are several; fewer take about a second."""
 
+SHOWN_PHRASES = 4
+"""Ops that move data and are not executed, in the last line."""
+
 PART = 16
 """Files that a process is given at a time."""
 
@@ -214,6 +217,7 @@ def _record(results: Sequence[Verified], seconds: float) -> dict[str, Any]:
                 "reason": reason_of(each.findings[0]) if each.findings else "",
                 "ops": each.ops,
                 "skipped": each.skipped,
+                "not_executed": list(each.not_executed),
             }
             for each in results
         ],
@@ -284,10 +288,13 @@ def verify_command(
         wrong = counts.refused + counts.failed
         verdict = f"{_count(errors, 'error')} in {_count(wrong, 'file')}"
     skipped = sum(each.skipped for each in results)
+    missing = [phrase for each in results for phrase in each.not_executed]
+    shown = missing[:SHOWN_PHRASES] + (["..."] if len(missing) > SHOWN_PHRASES else [])
+    left = f"; NOT EXECUTED: {'; '.join(shown)}" if missing else ""
     print(
         f"verified {_count(len(results), 'file')}, {_count(ops, 'op')}"
         f"{f' ({skipped} not executed here)' if skipped else ''}, profile {judged}: "
-        f"{verdict}, {seconds:.1f} s"
+        f"{verdict}, {seconds:.1f} s{left}"
     )
     if json_path is not None:
         record = json.dumps({"profile": str(judged), **_record(results, seconds)}, indent=1) + "\n"

@@ -176,6 +176,8 @@ class Console:
         self.say(f"  program           {program.path}: {ops}{host}")
         if program.skipped:
             self.say(f"    skipped         {counts(program.skipped)}")
+        for text in program.not_executed:
+            self.say(f"    NOT EXECUTED    {text}")
         for one in program.buffers:
             self.say(
                 f"    buffer          argument {one.argument} (%{one.name}: {one.kind}), "

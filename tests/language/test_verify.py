@@ -178,6 +178,18 @@ def test_the_verdict_on_hazards(
     assert {one["line"] for one in found["warnings"]} == set(warnings)
 
 
+def test_the_last_line_names_moves_of_tiles_that_are_not_executed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, record = tmp_path / "x.pto", tmp_path / "x.json"
+    path.write_text("func.func @k() {\npto.tstore\npto.vadd\nreturn\n}\n")
+    assert verify_command([str(path)], json_path=record) == 0
+    (last, _) = capsys.readouterr().out.splitlines()
+    assert last.endswith(f" s; NOT EXECUTED: pto.tstore at {path}:2:1")
+    (one,) = json.loads(record.read_text())["programs"]
+    assert (one["skipped"], one["not_executed"]) == (2, [f"pto.tstore at {path}:2:1"])
+
+
 @pytest.mark.parametrize(("broken", "code"), [("", 0), ("pto.mte_gm_ub %x\n", 1)])
 def test_text_of_another_architecture_is_judged_with_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], broken: str, code: int

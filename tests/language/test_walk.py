@@ -662,6 +662,16 @@ def test_ops_that_move_nothing_are_foreign_with_a_hint(name: str, hint: str) -> 
     assert [each.name for each in walk(f"pto.{name} %u", foreign="skip").skipped] == [f"pto.{name}"]
 
 
+def test_a_tile_op_that_is_skipped_is_left_out_of_the_results() -> None:
+    body = "pto.tload %u\npto.vadd %u\npto.textract %u\npto.tload %u"
+    assert says(refused(body), "pto.tload foreign moves data not executed")
+    assert "no data" not in refused("pto.tinsert %u")
+    assert walk(body, foreign="skip").left_out == (
+        "pto.tload at x.pto:10:1 and 1 more",
+        "pto.textract at x.pto:12:1",
+    )
+
+
 def test_a_walk_continues_after_an_op_that_the_reader_refused() -> None:
     """The caller has its finding; the other ops are walked."""
     text = f"{HEAD}pto.mte_gm_ub %p, %u, %z, %len : {TYPES}\n{size('%len')}\nfunc.return\n}}\n"

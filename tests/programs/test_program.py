@@ -460,6 +460,13 @@ def test_checks_may_be_given_as_bytes(copy: Path) -> None:
     assert one.checks[0].address == one.arguments[1] + 8
 
 
+def test_moves_of_tiles_that_are_skipped_are_reported(copy: Path) -> None:
+    copy.write_text(COPY.replace("  return", "  pto.tstore\n  pto.vadd\n  return"))
+    (one,) = replay("copy.pto", args=ARGS[1::2], foreign="skip").files.programs
+    (phrase,) = report(one).not_executed
+    assert "pto.tstore at copy.pto:" in phrase
+
+
 def test_text_of_another_architecture_runs_with_a_warning(
     copy: Path, capsys: Capture, monkeypatch: Patch
 ) -> None:

@@ -32,6 +32,7 @@ from tb.language.dialect.sync import (
     SyncAllOp,
 )
 from tb.language.dialect.types import element_stride, pointer_of, type_name
+from tb.language.foreign import foreign_words, moves_tiles
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
 from tb.language.reader import Source
@@ -617,9 +618,9 @@ class Preparation:
             message = "unknown op: by its name it moves data or orders it, so it is never skipped"
             self.problems.append(Finding(place, name, "", message + meant(name)))
         elif not self.skip_foreign:
-            message = "this op is foreign: it moves no data and is not executed"
+            message = f"this op is {foreign_words(name)}"
             self.problems.append(Finding(place, name, "", message + meant(name)))
-        self.skipped.setdefault(place, Skipped(place, name))
+        self.skipped.setdefault(place, Skipped(place, name, moves=moves_tiles(name)))
         for result in op.results:
             scope.fix(result, Missing(f"it is the result of foreign op {name} at {place}"))
 
@@ -627,8 +628,7 @@ class Preparation:
         """Continues after a scalar access; a run leaves it out if it may leave out foreign ops."""
         place = self.source.place(op)
         if not self.run.static and not self.skip_foreign:
-            message = "this op is foreign: it moves no data and is not executed"
-            self.problem(op, message)
+            self.problem(op, f"this op is {foreign_words(op.name)}")
         self.skipped.setdefault(place, Skipped(place, op.name))
         for result in op.results:
             scope.fix(result, Missing(f"it is the result of {op.name} at {place}, not executed"))

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of ops of the pto dialect that are not executed here."""
+
+from __future__ import annotations
+
+_TILE_MOVERS = (
+    *("tload", "tstore", "textract", "tinsert", "tmov", "tpush", "tpop", "mgather", "mscatter"),
+)
+"""How names of foreign ops begin that move tiles between memories: an engine sees none of it."""
+
+
+def moves_tiles(name: str) -> bool:
+    """Returns whether a foreign op moves data between memories, by its name."""
+    return name.removeprefix("pto.").startswith(_TILE_MOVERS)
+
+
+def foreign_words(name: str) -> str:
+    """Returns what is to be said of a foreign op."""
+    what = "data, which no engine and no model sees," if moves_tiles(name) else "no data"
+    return f"foreign: it moves {what} and is not executed"
