@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tb.common.paths import BUILD_ROOT
@@ -15,7 +19,10 @@ from tb.record.settings import DEFAULT_PROFILE, RunSettings
 
 RUNS_ENV = "PTO_RUNS"
 """Environment variable with the name of the folder of runs below ``sim_build``. A run
-clears the folder of an earlier one of the same name: runs at the same time need different names."""
+clears the folder of an earlier one of the same name, and waits for one that is active."""
+
+LOCK = ".lock"
+"""File that the process of an active run has locked."""
 
 RECORD = "record.json"
 SETTINGS = "settings.json"
@@ -54,6 +61,34 @@ def run_folder(settings: RunSettings) -> Path:
         place = Path(path).resolve()
         name += f"-{place.name if place.is_dir() else place.parent.name}"
     return BUILD_ROOT / os.environ.get(RUNS_ENV, "runs") / re.sub(r"[^\w.-]+", "_", name)
+
+
+@contextmanager
+def claimed(folder: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    """Makes the folder of a run, for one process at a time: an equal run waits for the first.
+
+    Args:
+        folder: The folder.
+        waiting: Called before it waits.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    # A lock of the process, not of the file: simulators that are forked do not keep it.
+    with (folder / LOCK).open("w") as lock:
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            waiting()
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+        yield
+
+
+def empty(folder: Path) -> None:
+    """Removes what an earlier run left in a folder."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != LOCK:
+            path.unlink()
 
 
 def load_record(path: Path) -> RunRecord:

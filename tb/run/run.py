@@ -6,12 +6,11 @@ Each stage takes the result of the stage before and calls no other stage.
 
 from __future__ import annotations
 
-import shutil
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Protocol
@@ -25,7 +24,7 @@ from tb.record.settings import RunSettings
 from tb.run.build import build
 from tb.run.console import Console
 from tb.run.coverage import write_coverage
-from tb.run.folder import MAILBOX, RECORD, run_folder
+from tb.run.folder import MAILBOX, RECORD, claimed, empty, run_folder
 from tb.run.judge import judge, note_progress
 from tb.run.launch import NEW_PROCESS, Launcher
 from tb.run.plan import RunPlan, plan_run
@@ -83,8 +82,11 @@ def run_once(
     coverage: list[str] = []
     refused: PtoError | None = None
     start = time.monotonic()
-    with interrupts_raise():
+    with interrupts_raise(), ExitStack() as hold:
         try:
+            hold.enter_context(
+                claimed(folder, lambda: console.say(f"waiting for an equal run in {folder}"))
+            )
             # Record and progress of an earlier run must not be read as those of this run.
             remove_file(target)
             remove_file(folder / MAILBOX)
@@ -116,8 +118,8 @@ def run_once(
                 where=str(error.filename or folder),
                 remedy="make it writable, or free disk space",
             ) from None
-    record.times.total = time.monotonic() - start
-    write_json(target, record)
+        record.times.total = time.monotonic() - start
+        write_json(target, record)
     if refused is not None:
         raise refused
     console.show(record, coverage, target, folder)
@@ -137,8 +139,7 @@ def _run(
     The record is filled as far as the run gets.
     """
     record.left_out = plan.left_out
-    shutil.rmtree(plan.folder, ignore_errors=True)
-    plan.folder.mkdir(parents=True)
+    empty(plan.folder)
     if files is not None:
         files.stage(plan.folder)
     with console.building(plan):

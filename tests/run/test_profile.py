@@ -22,7 +22,7 @@ from tb.run import run as run_module
 from tb.run.build import _configuration
 from tb.run.console import Console
 from tb.run.exchange import SimSettings
-from tb.run.folder import RECORD, load_record, run_folder
+from tb.run.folder import LOCK, RECORD, load_record, run_folder
 from tb.run.plan import BuildPlan, RunPlan, plan_run
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
@@ -84,7 +84,7 @@ def test_manifests_that_disagree_leave_a_record_and_no_build(tmp_path: Path) -> 
     assert says(text, "my_mte2 len_bits 21 my_mte3 len_bits 16")
     assert all(path in text for path in duts)
     assert load_record(tmp_path / "run" / RECORD).status == "error"
-    assert [path.name for path in (tmp_path / "run").iterdir()] == [RECORD]
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {LOCK, RECORD}
 
 
 def test_a_build_sets_the_parameters_of_the_knobs(tmp_path: Path) -> None:

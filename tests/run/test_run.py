@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from tb.common.paths import ROOT
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
-from tb.run.folder import MAILBOX, RECORD, load_record
+from tb.run.folder import LOCK, MAILBOX, RECORD, claimed, empty, load_record
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
 
@@ -70,3 +73,38 @@ def test_a_link_for_the_record_is_kept_and_its_stale_target_replaced(
     run(settings, tmp_path / "run", link)
     assert link.is_symlink()
     assert load_record(record).status == "interrupted"
+
+
+HOLDS = """
+import sys
+from pathlib import Path
+from tb.run.folder import claimed
+with claimed(Path(sys.argv[1]), lambda: None):
+    print("held", flush=True)
+    sys.stdin.read()
+    (Path(sys.argv[1]) / "last").touch()
+"""
+
+
+def test_an_equal_run_waits_until_the_first_has_ended(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(tmp_path / "run")],
+        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as first:  # fmt: skip
+        assert first.stdin
+        assert first.stdout
+        assert first.stdout.readline() == "held\n"
+        waited: list[bool] = []
+
+        def waiting() -> None:
+            waited.append((tmp_path / "run/last").exists())
+            assert first.stdin
+            first.stdin.close()
+
+        with claimed(tmp_path / "run", waiting):
+            assert waited == [False]
+            assert (tmp_path / "run/last").exists()
+            empty(tmp_path / "run")
+            assert [path.name for path in (tmp_path / "run").iterdir()] == [LOCK]
+    with claimed(tmp_path / "run", waiting):
+        assert len(waited) == 1
