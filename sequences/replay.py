@@ -34,7 +34,9 @@ from tb.isa.dma.legacy import (
     writes_between,
 )
 from tb.isa.dma.op import MteUbGm
-from tb.isa.fix.op import FixOp
+from tb.isa.fix.op import FixDescriptor, FixOp
+from tb.isa.fix.table import FLAG_CLEAR, FLAG_NONE
+from tb.isa.footprint import flag_blocks
 from tb.isa.lower import lower
 from tb.isa.program import moving_at
 from tb.isa.rules import first_d_violation, lowering_violation
@@ -219,11 +221,15 @@ class _Rounds:
         self._through: dict[int, tuple[int, ...]] = {}
         self._held: dict[Lane, tuple[int, ...]] = {}
         self._waits: dict[int, tuple[int, ...]] = {}
+        # Blocks of L0C whose flags an op of the round clears: their bytes belong to the producer,
+        # and the harness gives them back after the round.
+        self._cleared: set[int] = set()
 
     def rounds(self) -> Iterator[Round]:
         """Yields the rounds."""
         while any(self._queues.values()):
             self._place, self._through, self._held, self._waits = {}, {}, {}, {}
+            self._cleared = set()
             before = len(self._done)
             host = list(self._host())
             moves = list(self._moves())
@@ -257,6 +263,8 @@ class _Rounds:
                 continue
             self._held[pipe] = ()  # the queue of its slot holds the later ones
             sent[item.descriptor.spec.slot] += 1
+            if _flags(item) == FLAG_CLEAR:
+                self._cleared.update(_tile(item))
             self._place[index] = len(self._place)
             self._waits[index] = waits
             yield index
@@ -272,6 +280,8 @@ class _Rounds:
                 continue
             item = self._lowered.get(index)
             if sent is not None and item and sent[item.descriptor.spec.slot] >= MOST_OPS:
+                continue
+            if item and _flags(item) == FLAG_NONE and not self._cleared.isdisjoint(_tile(item)):
                 continue
             if all(one in self._done for one in self._waits_of(index)):
                 best = index
@@ -330,3 +340,17 @@ class _Rounds:
         codes = block.opcode
         first = next((one for one in links if feeds(int(codes[one]), int(codes[at]))), -1)
         return first, tuple(one for one in links if one != first)
+
+
+def _flags(item: Lowered) -> int | None:
+    """Returns how a legal write-back uses unit flags, None for other ops."""
+    desc = item.descriptor
+    return desc.unit_flag if isinstance(desc, FixDescriptor) and not item.rule else None
+
+
+def _tile(item: Lowered) -> list[int]:
+    """Returns the blocks of L0C that a write-back reads."""
+    desc = item.descriptor
+    assert isinstance(desc, FixDescriptor)
+    blocks: list[int] = flag_blocks(desc).tolist()
+    return blocks

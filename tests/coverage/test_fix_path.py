@@ -316,6 +316,7 @@ def test_relu_events() -> None:
     assert bins(whole, FixEvent.RELU_CHANGED)["relu_changed"] == "normal_relu of i32"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("event", ATOMIC_EVENTS)
 def test_atomic_events(event: FixEvent) -> None:
     floats = event in (

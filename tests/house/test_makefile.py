@@ -26,6 +26,7 @@ VARIABLES = (
     *("GM_WIDTH", "LOCAL_WIDTH", "TAG_WIDTH", "OUTSTANDING", "WATCHDOG", "JSON"),
     "PROGRAM",
     *("REGRESSION", "SEEDS", "JOBS", "BUDGET", "FARM", "RESULTS", "PLAN", "FRESH", "KEEP"),
+    *("FULL", "SINCE", "PTO_SHARE", "ARGS"),
 )
 
 WORKERS = ("-n", "2", "--dist", "worksteal")

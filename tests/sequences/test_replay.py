@@ -104,6 +104,18 @@ def test_gaps_and_delays_go_along() -> None:
     assert block.flag_delay.tolist() == [-1, 30]
 
 
+def test_a_tile_that_was_cleared_is_read_in_the_next_round() -> None:
+    """Until a round ends, the harness holds the bytes of cleared blocks complemented."""
+    made = Made()
+    tile = MteL0cGm(0, 0, 16, 16, 16, 16)
+    made.move("mte_l0c_gm", replace(tile, unit_flag=3))
+    made.move("mte_l0c_gm", replace(tile, src=16384))
+    made.move("mte_gm_ub", load())
+    again = made.move("mte_l0c_gm", tile)
+    made.move("mte_l0c_gm", tile)
+    assert [found.steps for found in rounds(made)] == [(0, 1, 2), (again, again + 1)]
+
+
 def test_links_of_pipe_s_apply_to_later_steps() -> None:
     made = Made()
     made.move("mte_gm_ub", load())
