@@ -22,6 +22,7 @@ from scoreboards.picture import picture_lines, picture_rows
 from scoreboards.regions import distance
 from scoreboards.report import LastWriter, render
 from scoreboards.repro import Repro
+from scoreboards.unordered import unordered
 from tb.harness.hang_report import channel_report
 from tb.harness.items import Batch
 from tb.harness.layout import MOVING
@@ -33,6 +34,9 @@ from tb.isa.rules import first_d_violation
 from tb.isa.spaces import located
 from tb.isa.text import to_text
 from tb.record.failure import Failure, Picture
+
+MOST_ORDERS = 20
+"""Most failing ops whose order in their batch is looked at."""
 
 PICTURES = 3
 """Failures of a run that get a picture; each picture takes file space."""
@@ -86,18 +90,20 @@ class Reporter:
         self.actual = actual
         self.alternatives = None if repro is None else Alternatives(repro.before, actual)
         self._pictures = 0
+        self._orders = 0
 
     # --- ops ---------------------------------------------------------------------------------
 
     def op(self, batch: Batch, index: int, ops: tuple[Any, ...], objection: Objection) -> None:
         """Reports a problem of one op."""
         text = op_text(batch, index, ops).replace("\n", "\n    ")
-        lines = [f"MISMATCH: {objection.text}", f"  {text}"]
+        unordered = self._unordered(batch, index)
+        lines = [*unordered, f"MISMATCH: {objection.text}", f"  {text}"]
         violation = first_d_violation(unpack(batch.block.pack()[index]))
         if violation is not None:
             lines.append(f"  the op breaks {violation}")
         lines += self._explained(batch, index)
-        failure = self._of_op(batch, index, objection.kind)
+        failure = self._of_op(batch, index, "stimulus" if unordered else objection.kind)
         failure.field = objection.field + self._knobs(batch, index)
         failure.rule = violation.rule.name if violation is not None else ""
         report = "\n".join([*lines, f"  repeat: {self.run.command}"])
@@ -108,6 +114,7 @@ class Reporter:
     ) -> None:
         """Reports wrong bytes in or around the destination of an op."""
         writer = self._writer(found)
+        unordered = self._unordered(batch, index)
         report = render(
             found,
             op=op_text(batch, index, ops),
@@ -115,7 +122,8 @@ class Reporter:
             repro=self.run.command,
             notes=self._explained(batch, index, found),
         )
-        failure = self._of_op(batch, index, found.kind.value)
+        report = "\n".join([*unordered, report])
+        failure = self._of_op(batch, index, "stimulus" if unordered else found.kind.value)
         position = found.position
         if position is not None:
             failure.field = _FIELDS[position.part] + self._knobs(batch, index)
@@ -133,6 +141,24 @@ class Reporter:
         if self.alternatives is None:
             return []
         return self.alternatives.lines(batch, index, found)
+
+    def _unordered(self, batch: Batch, index: int) -> list[str]:
+        """Returns the first lines of a report if the stimulus leaves the result of an op open."""
+        if self._orders >= MOST_ORDERS:
+            return []
+        self._orders += 1
+        other = unordered(batch.block, index)
+        if other is None:
+            return []
+        return [
+            f"UNORDERED: transactions {batch.first + index} and {batch.first + other} of one batch "
+            "share bytes that one of them writes, and nothing orders them.",
+            "  Engines need not order ops that they have accepted: what follows may be the order "
+            "alone.",
+            "  remedy     the later one names the other in `after` or `also_after` of its block "
+            "(docs/uvm.md), or is sent in a batch of its own",
+            "",
+        ]
 
     def _knobs(self, batch: Batch, index: int) -> str:
         """Returns the knobs of these profiles, so that failures of one knob are one bucket."""

@@ -12,11 +12,12 @@ from scoreboards.failure import PICTURES
 from scoreboards.faults import FaultKind
 from scoreboards.golden import GoldenMemory
 from scoreboards.picture import LINE, LINES, MOST_BYTES, MOST_ROWS, picture_lines, picture_rows
+from scoreboards.unordered import unordered
 from sequences.illegal.generator import IllegalGenerator
 from tb.env.context import RunContext
 from tb.harness.protocol import protocol_failure
 from tb.isa.block import OpBlock, from_ops
-from tb.isa.burst.op import MteL1Bt
+from tb.isa.burst.op import MteL1Bt, MteUbUb
 from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint
@@ -303,3 +304,30 @@ def test_as_many_failures_in_fields_are_kept_as_reports() -> None:
     assert run.counts.failures == ["report 0", "report 1", "stray", "HANG"]
     assert [failure.text for failure in run.counts.details] == run.counts.failures
     assert run.abort_status == "fail"
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_failure_of_ops_that_nothing_orders_says_so(bench: Bench, ordered: bool) -> None:
+    """The second copy inside UB reads what the first wrote."""
+    first, second = MteUbUb(0, 4096, 1, 4, 0, 0), MteUbUb(4096, 8192, 1, 4, 0, 0)
+    block = from_ops([MteGmL1(0, 0, 64, 1, 64, 64), first, second])
+    if ordered:
+        block.after[2] = 1
+    batch = bench.batch(block)
+    bench.corrupt(Space.UB0, 8192 + 40)
+    bench.write(batch)
+    failure = only(bench)
+    assert (failure.kind == "stimulus") != ordered
+    words = "UNORDERED transactions 2 and 1 share bytes MISMATCH wrong data"
+    assert says(failure.text, words) != ordered
+
+
+def test_ops_are_ordered_by_links_of_links_and_by_those_before_in_a_slot() -> None:
+    chain = [MteGmUb(0, 0, 64, 1, 64, 64), MteGmUb(4096, 64, 64, 1, 64, 64)]
+    chain += [MteUbUb(0, 4096, 1, 2, 0, 0), MteUbGm(4096, 1 << 20, 64, 1, 64, 64)]
+    block = from_ops(chain)
+    assert [unordered(block, at) for at in range(4)] == [2, None, 0, 2]
+    block.after[2] = 1
+    assert [unordered(block, at) for at in range(4)] == [None, None, 3, 2]
+    block.after[3] = 2
+    assert [unordered(block, at) for at in range(4)] == [None] * 4

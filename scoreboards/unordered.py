@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds ops of a block that touch the same bytes though nothing orders them.
+
+An engine need not order the ops that it has accepted (docs/contract.md): a block orders them by
+``after`` and ``also_after``. The result of two ops that share bytes without is not defined, so a
+failure of one of them says nothing about the engine.
+"""
+
+from __future__ import annotations
+
+from tb.isa.block import OpBlock
+from tb.isa.descriptor import unpack
+from tb.isa.footprint import Footprint, destinations, footprints_overlap, source
+from tb.isa.rules import first_d_violation
+
+
+def unordered(block: OpBlock, index: int) -> int | None:
+    """Returns an op of the block that shares bytes with op ``index``, unordered; None without one.
+
+    At least one of the two writes the bytes. Illegal ops touch none.
+    """
+    words = block.pack()
+    mine = _sides(words[index])
+    before = _before(block, index)
+    for other in range(len(block)):
+        if other == index or other in before or (other > index and index in _before(block, other)):
+            continue
+        if _meet(mine, _sides(words[other])):
+            return other
+    return None
+
+
+def _before(block: OpBlock, index: int) -> set[int]:
+    """Returns the ops that have retired before op ``index`` is offered.
+
+    Ops of a slot retire in order, so those before an op that retires have retired, too.
+    """
+    found: set[int] = set()
+    left = list(block.links(index))
+    while left:
+        last = left.pop()
+        if last in found:
+            continue
+        slot = block.slot[last]
+        mine = [at for at in range(last + 1) if block.slot[at] == slot]
+        left += [link for at in mine if at not in found for link in block.links(at)]
+        found.update(mine)
+    return found
+
+
+def _sides(words: object) -> tuple[list[Footprint], list[Footprint]]:
+    """Returns what a descriptor reads and what it writes."""
+    desc = unpack(words)  # type: ignore[arg-type]
+    if desc.is_nop or first_d_violation(desc) is not None:
+        return [], []
+    return [source(desc)], list(destinations(desc))
+
+
+def _meet(
+    one: tuple[list[Footprint], list[Footprint]], other: tuple[list[Footprint], list[Footprint]]
+) -> bool:
+    (reads, writes), (also_reads, also_writes) = one, other
+    pairs = [(a, b) for a in writes for b in (*also_reads, *also_writes)]
+    pairs += [(a, b) for a in reads for b in also_writes]
+    return any(footprints_overlap(a, b) for a, b in pairs)
