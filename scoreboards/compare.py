@@ -237,6 +237,7 @@ def locate(
         steps = zip(row.index, read.strides[::-1], strict=True)
         offset = sum(i * stride for i, stride in steps)
         source = (read.space, read.base + offset + byte - outcome.left)
+        label = label or (outcome.place(row.index, byte) if outcome.place else "")
     return Position(
         row.index[:-1],
         written.counts[:0:-1],

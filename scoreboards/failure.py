@@ -29,6 +29,7 @@ from tb.harness.layout import MOVING
 from tb.harness.protocol import protocol_failure, rule_of
 from tb.isa.descriptor import unpack
 from tb.isa.footprint import Footprint, destinations
+from tb.isa.l0.op import L0Load
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import located
@@ -334,6 +335,10 @@ def address_class(found: Mismatch) -> str:
 def op_text(batch: Batch, index: int, ops: tuple[Any, ...]) -> str:
     """Returns the PTO text of an op, with its number and slot before it, and its place if known."""
     text = "\n".join(to_text(op) for op in ops)
+    for op in ops:
+        if isinstance(op, L0Load) and op.shape is None:
+            control = op.spec.operands[2:]
+            text += "\n" + ", ".join(f"{one.name} {getattr(op, one.field)}" for one in control)
     place = batch.block.places.get(index)
     where = f" ({place})" if place is not None else ""
     slot = SLOTS[int(batch.block.slot[index])]

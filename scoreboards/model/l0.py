@@ -11,7 +11,7 @@ the engine's descriptors come from: the two must agree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,12 +149,13 @@ def load(op: L0Load, legal: bool, _state: Registers) -> Outcome:
             ),
             segment_base(f"{op.spec.destination}_mx") + op.dst // 16,
             dst_stride * _LINE,
+            _fragment,
         )
     base = segment_base(op.spec.destination) + op.dst
     first = op.src + (k_start * src_stride + m_start) * _FRACTAL
     if not op.transpose:
         column = Footprint(Space.L1, first, m_step * _FRACTAL, (k_step,), (src_stride * _FRACTAL,))
-        return _rows(column, base, dst_stride * _FRACTAL)
+        return _rows(column, base, dst_stride * _FRACTAL, _fractal)
     turned = Transposition(
         bits,
         m_step * _ROWS,
@@ -167,10 +168,25 @@ def load(op: L0Load, legal: bool, _state: Registers) -> Outcome:
     return Outcome(Status.OK, 0, turned.read, turned.written, transfer=turned)
 
 
-def _rows(source: Footprint, base: int, stride: int) -> Outcome:
+def _rows(
+    source: Footprint, base: int, stride: int, place: Callable[[tuple[int, ...], int], str]
+) -> Outcome:
     """Returns the outcome of a move of rows to ``base``, ``stride`` bytes apart."""
     written = Footprint(Space.L0, base, source.length, source.counts, (stride,))
-    return Outcome(Status.OK, 0, source, written)
+    return Outcome(Status.OK, 0, source, written, place=place)
+
+
+def _fractal(index: tuple[int, ...], byte: int) -> str:
+    """Names a byte of a load of whole fractals."""
+    fractal, rest = divmod(byte, _FRACTAL)
+    row, lane = divmod(rest, _LINE)
+    return f"C0 column {index[-1]}, fractal {fractal}, row {row} of 16, byte {lane} of 32"
+
+
+def _fragment(index: tuple[int, ...], byte: int) -> str:
+    """Names a byte of a load of scales."""
+    fragment, rest = divmod(byte, _LINE)
+    return f"row {index[-1]} of fragments, fragment {fragment}, byte {rest} of 32"
 
 
 def _blocks(extent: int, size: int) -> int:

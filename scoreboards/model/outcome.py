@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -95,6 +95,8 @@ class Outcome(NamedTuple):
         also_written: Regions written after ``written``: the half of a split tile in the other
             UB sub-block. Of the same geometry as ``written``.
         flags: Unit flags the op waits for and clears, or None when it does not check them.
+        place: Names a byte of a plain move by loop indices of its row, the row last, and its offset
+            in the row; None for moves of loops and rows.
     """
 
     status: Status
@@ -108,6 +110,7 @@ class Outcome(NamedTuple):
     also_read: tuple[Footprint, ...] = ()
     also_written: tuple[Footprint, ...] = ()
     flags: FlagUse | None = None
+    place: Callable[[tuple[int, ...], int], str] | None = None
 
     @property
     def reads(self) -> tuple[Footprint, ...]:

@@ -21,7 +21,9 @@ from tb.isa.burst.op import MteL1Bt, MteUbUb
 from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint
-from tb.isa.spaces import Space
+from tb.isa.l0.op import MteL1L0b
+from tb.isa.lower import V06Op
+from tb.isa.spaces import Space, segment_base
 from tb.isa.status import Status
 from tb.record.failure import Failure
 from tb.record.settings import RunSettings
@@ -323,7 +325,7 @@ def test_a_failure_of_ops_that_nothing_orders_says_so(bench: Bench, ordered: boo
 
 
 def test_ops_are_ordered_by_links_of_links_and_by_those_before_in_a_slot() -> None:
-    chain = [MteGmUb(0, 0, 64, 1, 64, 64), MteGmUb(4096, 64, 64, 1, 64, 64)]
+    chain: list[V06Op] = [MteGmUb(0, 0, 64, 1, 64, 64), MteGmUb(4096, 64, 64, 1, 64, 64)]
     chain += [MteUbUb(0, 4096, 1, 2, 0, 0), MteUbGm(4096, 1 << 20, 64, 1, 64, 64)]
     block = from_ops(chain)
     assert [unordered(block, at) for at in range(4)] == [2, None, 0, 2]
@@ -331,3 +333,16 @@ def test_ops_are_ordered_by_links_of_links_and_by_those_before_in_a_slot() -> No
     assert [unordered(block, at) for at in range(4)] == [None, None, 3, 2]
     block.after[3] = 2
     assert [unordered(block, at) for at in range(4)] == [None] * 4
+
+
+def test_a_load_of_l0_names_operands_column_and_fractal(bench: Bench) -> None:
+    f16 = Ptr("f16", "l1"), Ptr("f16", "l0b")
+    load = MteL1L0b(4096, 0, 1, 2, 3, 4, 8, 5, 0, *f16)
+    batch = bench.batch(from_ops([load]))
+    bench.corrupt(Space.L0, segment_base("l0b") + 2 * 5 * 512 + 512 + 3 * 32 + 7)
+    bench.write(batch)
+    text = only(bench).text
+    named = ", ".join(f"{one.name} {getattr(load, one.name)}" for one in load.spec.operands[2:])
+    assert named in " ".join(text.split())
+    assert says(text, "where C0 column 2, fractal 1, row 3 of 16, byte 7 of 32")
+    assert "source     L1 0x" in text
