@@ -289,12 +289,8 @@ class OpConstraints:
                 )
         weights: Any = self.loops
         typed = isinstance(weights, tuple | list) and all(_is_number(one) for one in weights)
-        if (
-            not typed
-            or len(weights) != 4
-            or min(weights) < 0
-            or not sum(weights[: self.max_loops + 1])
-        ):
+        four = typed and len(weights) == 4 and min(weights) >= 0
+        if not four or not sum(weights[: self.max_loops + 1]):
             raise ConstraintError(
                 f"loops is {self.loops!r} with max_loops {self.max_loops}",
                 where="OpConstraints",
