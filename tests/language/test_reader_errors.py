@@ -220,8 +220,8 @@ SYNTAX: dict[str, tuple[str, str]] = {
         "'gm' no operand mean %gm",
     ),
     "misspelled type": (
-        f"{LOAD.replace('%gm', '~%gm')} {LOAD_TYPES.replace('ptr<f16, gm', 'prt<f16, gm')}",
-        "!pto.prt no type known mean !pto.ptr",
+        f"{LOAD} {LOAD_TYPES.replace('!pto.ptr<f16, gm', '~!pto.prt<f16, gm')}",
+        "type !pto.prt unknown mean !pto.ptr",
     ),
     "call with too much": (
         "func.call @kernel(%n) : (i64) -> ()",

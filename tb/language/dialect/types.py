@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import cache
 from math import prod
 
@@ -80,6 +81,30 @@ def element_stride(dtype: str) -> int:
         return 0
     counts = re.findall(r"\d+", dtype[: vector.start("element")])
     return prod(map(int, counts)) * element_bits(vector["element"]) // 8
+
+
+def unknown_type(kind: Attribute) -> str:
+    """Returns which part of a type no op here knows, in words; empty where there is none."""
+    inside = kind.element_type if isinstance(kind, MemRefType) else kind
+    if not isinstance(inside, UnregisteredAttr) or not inside.is_type.data:
+        return ""
+    name = type_name(inside)
+    return (
+        ""
+        if _ELEMENT.fullmatch(name.removeprefix("!pto."))
+        else name + " is unknown" + misspelled(name)
+    )
+
+
+def misspelled(kind: str) -> str:
+    """Returns a hint at a type of a similar name, or nothing."""
+    name = re.match(r"!pto\.(\w+)", kind)
+    if name is None or name[1] == "ptr" or not get_close_matches(name[1], ("ptr",), 1):
+        return ""
+    return "; did you mean !pto.ptr?"
+
+
+UNKNOWN_TYPE_LEGAL = "a number, !pto.ptr<element, space> or a memref"
 
 
 class PointerTextError(ValueError):

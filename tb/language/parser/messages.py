@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.dialects.func import FuncOp
@@ -116,11 +115,3 @@ def sentence_of_call(op: Operation, message: str) -> str:
     if found[1] == "operands":
         return f"@{name} takes {len(kind.inputs)} operands, not {len(op.operands)}"
     return f"@{name} has {len(kind.outputs)} results, not {len(op.results)}"
-
-
-def misspelled(kind: str) -> str:
-    """Returns a hint at a type of a similar name, or nothing."""
-    name = re.match(r"!pto\.(\w+)", kind)
-    if name is None or name[1] == "ptr" or not get_close_matches(name[1], ("ptr",), 1):
-        return ""
-    return f"; !pto.{name[1]} is no type known here: did you mean !pto.ptr?"

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     ModuleOp,
     Signedness,
+    StringAttr,
     UnknownLoc,
 )
 from xdsl.dialects.func import FuncOp
@@ -37,7 +38,13 @@ from tb.language.dialect.sections import (
     refused_inside,
 )
 from tb.language.dialect.sync import ORDERING
-from tb.language.dialect.types import OpaqueType, type_name
+from tb.language.dialect.types import (
+    UNKNOWN_TYPE_LEGAL,
+    OpaqueType,
+    misspelled,
+    type_name,
+    unknown_type,
+)
 from tb.language.parser.constants import Plain, plain_constant
 from tb.language.parser.foreign import UnclosedError, closing, skip
 from tb.language.parser.known import (
@@ -53,7 +60,6 @@ from tb.language.parser.lexer import ProgramLexer
 from tb.language.parser.messages import (
     check_literal,
     fault_of,
-    misspelled,
     sentence,
     sentence_of_call,
 )
@@ -372,6 +378,9 @@ class ProgramParser(Parser):
                 op.properties["holds_moves"] = string("moves")
         if type(op) in _OURS and not isinstance(op, ForeignOp | SectionOp | BrokenOp):
             try:
+                kinds = (each.type for each in (*op.operands, *op.results))
+                if unknown := next(filter(None, map(unknown_type, kinds)), ""):
+                    raise OpError(Fault(f"type {unknown}", legal=UNKNOWN_TYPE_LEGAL))
                 if isinstance(op, MoveOp):
                     verify_move(op)
                 op.verify_()
@@ -503,6 +512,18 @@ class ProgramParser(Parser):
         text = self._current_token.text
         return repr(text) if text else "the end of the file"
 
+    def _same_names(self, module: ModuleOp) -> bool:
+        """Notes functions and modules of a name that is taken; returns whether there are some."""
+        first: dict[str, int] = {}
+        before = len(self.faults)
+        for op in module.ops:
+            name, at = _symbol(op), self.offsets.get(op, 0)
+            if name and first.setdefault(name, at) != at:
+                line = self._text.count("\n", 0, first[name]) + 1
+                message = f"@{name} is defined twice, first in line {line}"
+                self._fault(op.name, Fault(message, at=at, legal="a name of its own"))
+        return len(self.faults) > before
+
     def _verify(self, op: Operation) -> None:
         """Checks an op of xdsl's own dialects after it was read."""
         if type(op) in _OURS:
@@ -512,6 +533,8 @@ class ProgramParser(Parser):
             if end is None or (end.name != "func.return" and not isinstance(end, ForeignOp)):
                 fault = Fault(f"@{op.sym_name.data} has no terminator", legal="return at its end")
                 self._fault(op.name, fault, self.offsets.get(op, 0))
+        if isinstance(op, ModuleOp) and self._same_names(op):
+            return
         if isinstance(op, ConstantOp):
             kind = op.result.type
             if not isinstance(kind, IntegerType) or kind.signedness.data == Signedness.SIGNLESS:
@@ -522,6 +545,11 @@ class ProgramParser(Parser):
             fault = self._as_fault(error, self.offsets.get(op, 0))
             message = sentence_of_call(op, fault.message)
             self._fault(op.name, Fault(message, at=fault.at))
+
+
+def _symbol(op: Operation) -> str:
+    name = op.properties.get("sym_name", op.attributes.get("sym_name"))
+    return name.data if isinstance(name, StringAttr) else ""
 
 
 def _looked_at(name: str) -> bool:

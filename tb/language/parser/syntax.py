@@ -20,7 +20,14 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
 from tb.isa.nz.table import MODES
-from tb.language.dialect.types import WORD_TYPES, PointerTextError, pointer_type, read_pointer
+from tb.language.dialect.types import (
+    UNKNOWN_TYPE_LEGAL,
+    WORD_TYPES,
+    PointerTextError,
+    pointer_type,
+    read_pointer,
+    unknown_type,
+)
 
 TOKEN = re.compile(
     r"(?>(?:[ \t\r\n]+|//[^\n]*)*)(?:"
@@ -216,6 +223,8 @@ class Scanner:
         found = self.parser.parse_optional_type()
         if found is None:
             self.fail(f"expected a type, found {self.found()}", at)
+        if unknown := unknown_type(found):
+            self.fail(f"type {unknown}; legal: {UNKNOWN_TYPE_LEGAL}", at)
         self.next = self.parser.pos
         self.advance()
         return found

@@ -63,6 +63,7 @@ WORDS: dict[str, str] = {
     "range": r"out of range|capacity|ends at|holds",
     "undefined": r"not defined|could not be found",
     "name": r"is unknown",
+    "unknown-type": r"type (!pto\.\w+|'f17') .*is unknown",
     "defined-twice": r"defined twice",
     "unknown-op": r"unknown op|no op|foreign|not run",
     "foreign": r"foreign",
