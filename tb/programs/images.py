@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tb.harness.knobs import RANGES
 from tb.harness.memory import PAGE, SimMemory
-from tb.isa.spaces import Space
+from tb.isa.spaces import L0_SEGMENTS, Space, memory_range
 from tb.language.order.order import Order
 from tb.language.order.overlap import Shared
 from tb.language.order.races import Race, affected, common, place_of, remedy, written_by
@@ -29,6 +29,12 @@ SHOWN_RANGES = 4
 
 MOST_PAIRS = 100
 """Pairs of places whose races are tried as an explanation."""
+
+MEMORIES: tuple[str, ...] = (
+    *(one.name.lower() for one in Space if one not in (Space.GM, Space.L0)),
+    *L0_SEGMENTS,
+)
+"""On-chip memories by the names that races have."""
 
 FLAGS = "unit flags"
 """Stands for the unit flags of L0C among the names of memories."""
@@ -61,9 +67,10 @@ class Image:
 
 def image_of(memory: SimMemory) -> Image:
     """Returns the image of the memories under test; nothing may be in flight."""
-    local = {
-        space.name.lower(): memory.view(space).copy() for space in Space if space is not Space.GM
-    }
+    local = {}
+    for name in MEMORIES:
+        space, addresses = memory_range(name)
+        local[name] = memory.view(space)[addresses.start : addresses.stop].copy()
     local[FLAGS] = memory.unit_flags.copy()
     gm = memory.view(Space.GM)
     pages = map(int, memory.dirty_gm_pages())

@@ -191,6 +191,7 @@ class ProgramTest(PtoTestBase):
             comparison = Comparison(job, trace, order, self.run)
             self.note_not_issued(trace)
         basis = Basis(job.seed or self.run.settings.seed, self.stall_seed, job.knobs)
+        before = self.wrong()
         for number in job.schedules:
             drawn = basis.schedule(number)
             with self.run.stopwatch.phase("generate"):
@@ -206,6 +207,8 @@ class ProgramTest(PtoTestBase):
                 return
             with self.run.stopwatch.phase("compare"):
                 comparison.take(drawn, int(self.run.mailbox.cycles) - start)
+        if self.wrong() == before:
+            self.run.counts.exercised[job.title] += len(job.schedules)
 
     async def replay_rounds(
         self, job: ProgramJob, rounds: list[Round], profile: KnobProfile
@@ -232,7 +235,7 @@ class ProgramTest(PtoTestBase):
             self.check(job, check, agree=agree)
         for dump in job.dumps:
             self.dump(dump)
-        if self.wrong() == before:
+        if self.schedule is None and self.wrong() == before:
             self.run.counts.exercised[job.title] += 1
 
     def restart(self, job: ProgramJob, profile: KnobProfile) -> None:

@@ -6,20 +6,24 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from sequences.replay import schedule
 from tb.harness.knobs import RANGES
+from tb.harness.memory import SimMemory
 from tb.isa.pipes import Pipe
+from tb.isa.spaces import L0_SEGMENTS, SIZES, Space, memory_range
 from tb.language.order.order import order
 from tb.language.order.races import races
 from tb.language.reader import read_file
 from tb.language.run.walk import trace
 from tb.language.trace import Compute, Move, Trace
 from tb.programs.command import Replay
-from tb.programs.images import FLAGS, Image, difference_report, explain
+from tb.programs.images import FLAGS, Image, difference_report, differences, explain, image_of
 from tb.programs.options import ProgramOptions
 from tb.programs.schedules import Basis, Schedule, scheduled
 from tb.programs.traced import TRACES, key, read_traces
@@ -123,6 +127,35 @@ def test_a_difference_without_a_race_blames_the_engine() -> None:
         assert part in text
     assert explain(trace, found, (), wrong).races == ()
     assert dict(explain(trace, found, (), wrong).rest) == wrong
+
+
+class Memories:
+    """On-chip memories of zeros, in which nothing was written to GM."""
+
+    def __init__(self) -> None:
+        self.unit_flags = np.zeros(4, np.uint8)
+        self._views = {
+            space: np.zeros(0 if space is Space.GM else SIZES[space], np.uint8) for space in Space
+        }
+
+    def view(self, space: Space) -> NDArray[np.uint8]:
+        """Returns a memory."""
+        return self._views[space]
+
+    def dirty_gm_pages(self) -> list[int]:
+        """Returns none."""
+        return []
+
+
+@pytest.mark.parametrize("name", [*L0_SEGMENTS])
+def test_a_race_in_l0_explains_its_bytes(name: str) -> None:
+    """The images have the four memories by the names of the races."""
+    memory = Memories()
+    before = image_of(cast(SimMemory, memory))
+    space, addresses = memory_range(name)
+    memory.view(space)[addresses.start + 32] = 1
+    wrong = differences(before, image_of(cast(SimMemory, memory)), cast(SimMemory, memory))
+    assert {one: ranges.tolist() for one, ranges in wrong.items()} == {name: [[32, 33]]}
 
 
 def test_unit_flags_that_differ_are_named() -> None:

@@ -101,6 +101,7 @@ def test_ops_in_order_leave_one_image(
     assert all(one.same for one in record.schedules)
     assert len({one.clocks for one in record.schedules}) > 5, "the schedules do differ"
     assert record.transactions % 9 == 0
+    assert record.exercised["x.pto"] == 9
 
 
 BOTH = program(
@@ -137,6 +138,7 @@ def test_a_race_is_named_with_both_ops_and_their_order(tmp_path: Path) -> None:
     assert record.status == "fail"
     assert record.message == "the schedules of a program leave different bytes"
     assert not all(one.same for one in record.schedules)
+    assert "x.pto" not in record.exercised, "the program has not passed"
     (report,) = record.failures
     for part in (
         "MISMATCH: x.pto: schedules 0 and ",
