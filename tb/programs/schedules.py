@@ -7,10 +7,10 @@ seed and its number alone, so that one can be repeated without the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from tb.harness.knobs import PROFILES, RANGES, KnobProfile, draw_profile, paced
 from tb.isa.block import OpBlock
 from tb.isa.pipes import Pipe
 from tb.language.order.order import Order
-from tb.language.trace import CORES, Lane, Move, Step, Trace, lane_of
+from tb.language.trace import CORES, Compute, Lane, Move, Step, Trace, lane_of
 from tb.record.record import ScheduleReport
 
 _STREAM = 0x5C4ED
@@ -55,6 +55,11 @@ class Schedule:
     serial: bool = False
     lead: int = 0
     cores: tuple[int, ...] = ()
+
+    @property
+    def host_late(self) -> bool:
+        """Whether of the host and an engine that race the host is late; else the engine is."""
+        return self.number % 2 == 0
 
     @property
     def profile(self) -> KnobProfile:
@@ -132,25 +137,49 @@ def scheduled(trace: Trace, order: Order, schedule: Schedule) -> Order:
     """Returns an order of the same steps, with the pipes of a schedule in turn.
 
     The steps of a pipe of a core stay in order, and every dependency is kept. If the schedule is
-    serial, each step depends on the one before it.
+    serial, each step depends on the one before it. Else a product of the host, which no clock
+    delays, and an op of an engine that races with it depend on each other as in the sequence.
     """
-    sequence = _sequence(trace, order, schedule) if schedule.pipes else order.sequence
+    pairs = _races_of_host(trace, order) if schedule.pipes else []
+    late = {
+        index
+        for index in chain.from_iterable(pairs)
+        if isinstance(trace.steps[index], Compute) == schedule.host_late
+    }
+    sequence = _sequence(trace, order, schedule, late) if schedule.pipes else order.sequence
     if schedule.serial:
-        chain = {later: (earlier,) for earlier, later in pairwise(sequence)}
-        return replace(order, sequence=sequence, after=chain, held={})
+        one_by_one = {later: (earlier,) for earlier, later in pairwise(sequence)}
+        return replace(order, sequence=sequence, after=one_by_one, held={})
     # A pipe executes in program order (OR-01); what pipes and cores do to each other is to be seen.
     lanes = {index: lane_of(trace.steps[index]) for index in sequence}
     held = {
         index: tuple(one for one in before if lanes[one] == lanes[index])
         for index, before in order.held.items()
     }
+    position = {index: at for at, index in enumerate(sequence)}
+    for pair in pairs:
+        first, second = sorted(pair, key=position.__getitem__)
+        held[second] = (*held.get(second, ()), first)
     return replace(order, sequence=sequence, held=held)
 
 
-def _sequence(trace: Trace, order: Order, schedule: Schedule) -> tuple[int, ...]:
+def _races_of_host(trace: Trace, order: Order) -> list[tuple[int, int]]:
+    """Returns the pairs of steps that nothing orders, one of the host and one of an engine."""
+    return [
+        (one, index)
+        for index, before in order.held.items()
+        for one in before
+        if isinstance(trace.steps[one], Compute) != isinstance(trace.steps[index], Compute)
+    ]
+
+
+def _sequence(
+    trace: Trace, order: Order, schedule: Schedule, late: Container[int]
+) -> tuple[int, ...]:
     """Returns the steps: of those that can start, one of the first pipe is next.
 
-    Ops on pipe S start no movement: each is taken as early as it can be.
+    Those of ``late`` are next where no other can start. Ops on pipe S start no movement: each is
+    taken as early as it can be.
     """
     rank = {Pipe.S: -1, **{pipe: number for number, pipe in enumerate(schedule.pipes)}}
     turn = {core: number for number, core in enumerate(schedule.cores)}
@@ -159,9 +188,9 @@ def _sequence(trace: Trace, order: Order, schedule: Schedule) -> tuple[int, ...]
     behind: dict[int, list[int]] = {}
     last: dict[Lane, int] = {}
 
-    def key(index: int) -> tuple[int, int, int]:
+    def key(index: int) -> tuple[bool, int, int, int]:
         core, pipe = lane_of(steps[index])
-        return rank[pipe], turn.get(core, 0), position[index]
+        return index in late, rank[pipe], turn.get(core, 0), position[index]
 
     position = {index: at for at, index in enumerate(order.sequence)}
     for index in order.sequence:
@@ -175,7 +204,7 @@ def _sequence(trace: Trace, order: Order, schedule: Schedule) -> tuple[int, ...]
     heapify(ready)
     found = []
     while ready:
-        index = order.sequence[heappop(ready)[2]]
+        index = order.sequence[heappop(ready)[-1]]
         found.append(index)
         for one in behind.get(index, ()):
             missing[one] -= 1

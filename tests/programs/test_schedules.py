@@ -19,7 +19,7 @@ from tb.isa.pipes import Pipe
 from tb.isa.spaces import L0_SEGMENTS, SIZES, Space, memory_range
 from tb.language.order.order import order
 from tb.language.order.races import races
-from tb.language.reader import read_file
+from tb.language.reader import read, read_file
 from tb.language.run.walk import trace
 from tb.language.trace import Compute, Move, Trace
 from tb.programs.command import Replay
@@ -30,6 +30,7 @@ from tb.programs.traced import TRACES, key, read_traces
 from tests.language.steps import program
 from tests.language.test_order import load, some_steps, store
 from tests.programs.copies import ARGS, COPY, refused
+from tests.programs.test_replay_sim import MATMUL
 
 BASIS = Basis(7, 11)
 
@@ -93,6 +94,38 @@ def test_a_pair_of_schedules_issues_a_race_both_ways() -> None:
     found = order(trace)
     sequences = {scheduled(trace, found, BASIS.schedule(number)).sequence for number in (1, 2)}
     assert sequences == {(0, 1), (1, 0)}
+
+
+def races_of_host(source: str, target: str) -> Trace:
+    """Returns the steps of a product of which one wait is missing."""
+    flags = [f'  pto.{way}_flag["{source}", "{target}", "EVENT_ID0"]\n' for way in ("set", "wait")]
+    text = MATMUL
+    for flag in flags:
+        assert flag in text
+        text = text.replace(flag, "")
+    return trace(read(text, "x.pto"), arguments={0: 0, 1: 1 << 20, 2: 1 << 21})
+
+
+@pytest.mark.parametrize("number", [1, 3, 5, 7])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("source", "target", "other"),
+    [("PIPE_M", "PIPE_FIX", "mte_l0c_gm"), ("PIPE_MTE1", "PIPE_M", "mte_l1_l0a")],
+)
+def test_a_product_of_the_host_is_before_and_behind_an_op_that_races_with_it(
+    number: int, seed: int, source: str, target: str, other: str
+) -> None:
+    """In each pair of schedules, whether ops overlap or not."""
+    found = races_of_host(source, target)
+    sequence = order(found, hazard="warn")
+    assert sequence.held
+    first = []
+    for each in (number, number + 1):
+        rounds = schedule(found, scheduled(found, sequence, Basis(seed, 1).schedule(each)))
+        ops = [index for item in rounds for index in (*item.host_steps, *item.steps)]
+        names = [step.name for step in map(found.steps.__getitem__, ops) if hasattr(step, "name")]
+        first.append(names.index("mad") < names.index(other))
+    assert sorted(first) == [False, True]
 
 
 def image(**local: bytes) -> Image:

@@ -154,6 +154,22 @@ def test_a_race_is_named_with_both_ops_and_their_order(tmp_path: Path) -> None:
     assert "no race" not in report
 
 
+@pytest.mark.parametrize("numbers", [(0, 1, 2), (3, 4)], ids=["one at a time", "overlap"])
+def test_a_write_back_that_does_not_wait_for_the_product(
+    numbers: tuple[int, ...], tmp_path: Path
+) -> None:
+    """The host computes the product before it in one schedule of a pair, behind it in the other."""
+    text = MATMUL
+    for way in ("set", "wait"):
+        text = text.replace(f'  pto.{way}_flag["PIPE_M", "PIPE_FIX", "EVENT_ID0"]\n', "")
+    record = replay(tmp_path, text, numbers, IN, IN + 0x10000, OUT + 0xFF)
+    assert record.message == "the schedules of a program leave different bytes"
+    (report,) = record.failures
+    for part in ("pto.mad on PIPE_M", "pto.mte_l0c_gm on PIPE_FIX", "touch l0c 0x0..", '"PIPE_M",'):
+        assert part in report, report
+    assert "no race" not in report
+
+
 def test_a_schedule_is_repeated_alone(tmp_path: Path) -> None:
     whole = replay(tmp_path, RACE, 6, IN, OUT)
     for number in (2, 3, 4):
