@@ -314,12 +314,13 @@ class _Rounds:
             if others:
                 also[at] = others
         delays = np.array([step.flag_delay for step in moved], dtype=np.int64)
-        illegal = {at for at, item in enumerate(items) if item.rule}
+        # Addresses of a NOP may exceed their fields, too: it accesses no byte (spec/dma.md).
+        wide = {at for at, item in enumerate(items) if item.rule or item.descriptor.is_nop}
         return replace(
             block,
             gap=np.array([step.gap for step in moved], dtype=np.int64),
-            # Columns hold the values of legal ops unchanged.
-            descriptors={at: desc for at, desc in block.descriptors.items() if at in illegal},
+            # Columns hold the values of other ops unchanged.
+            descriptors={at: desc for at, desc in block.descriptors.items() if at in wide},
             flag_delay=delays if (delays >= 0).any() else None,
             also_after=also,
             places={at: step.place for at, step in enumerate(moved)},

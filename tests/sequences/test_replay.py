@@ -15,6 +15,7 @@ from sequences.replay import MOST_OPS, Round, not_issued, schedule
 from tb.harness.items import MAX_IN_FLIGHT
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.burst.op import MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -23,7 +24,7 @@ from tb.isa.dma.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
-from tb.isa.dma.op import MteGmL1, MteGmUb, MteUbGm
+from tb.isa.dma.op import DmaDescriptor, MteGmL1, MteGmUb, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import FbPtr, MteL0cGm, PreQuant
 from tb.isa.l0.op import Shape, shaped
@@ -114,6 +115,22 @@ def test_a_tile_that_was_cleared_is_read_in_the_next_round() -> None:
     again = made.move("mte_l0c_gm", tile)
     made.move("mte_l0c_gm", tile)
     assert [found.steps for found in rounds(made)] == [(0, 1, 2), (again, again + 1)]
+
+
+@pytest.mark.parametrize("extra", [1 << 24, 1 << 44, 1 << 62])
+def test_a_nop_may_have_any_address(extra: int) -> None:
+    """Its fields hold as much of it as they can, and the alignment."""
+    made = Made()
+    made.move("mte_gm_ub", replace(load(extra + 3, extra + 32), n_burst=0))
+    made.move("mte_ub_ub", replace(near(extra, extra + 64), len_burst=0))
+    made.move("mte_l1_l0a", replace(L0A, src=extra, dst=extra, m_step=0))
+    made.move("mte_l0c_gm", MteL0cGm(extra, extra, 0, 16, 16, 16))
+    block = one(made).block
+    assert block.expected_rule is not None
+    assert not block.expected_rule.any()
+    local = unpack(block.pack()[0])
+    assert isinstance(local, DmaDescriptor)
+    assert local.loc_addr == (1 << 24) - 32
 
 
 def test_links_of_pipe_s_apply_to_later_steps() -> None:
