@@ -240,6 +240,20 @@ def test_floats_are_held_by_their_bits() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "bits"),
+    [("f16", "0x7D79"), ("f16", "0xFE01"), ("bf16", "0x7F81"), ("f32", "0xFFABCDEF")],
+)
+@pytest.mark.parametrize(
+    "form", ["arith.constant {0} : {1}", '"arith.constant"() <{{value = {0} : {1}}}> : () -> {1}']
+)
+def test_a_nan_in_hexadecimal_keeps_its_bits(form: str, kind: str, bits: str) -> None:
+    found = walk(f"%x = {form.format(bits, kind)}\npto.set_mov_pad_val %x : {kind}")
+    (op,) = (step.op for step in found.steps if isinstance(step, Move))
+    assert isinstance(op, SetMovPadVal)
+    assert hex(op.value) == bits.lower()
+
+
+@pytest.mark.parametrize(
     ("op", "message"),
     [
         ("arith.divsi %n, %z", "3 is divided by 0"),

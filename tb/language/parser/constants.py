@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plain integer constants, half of the ops of most programs, read without xdsl's parser.
+"""Constants: those that are read without xdsl's parser, and bits that it does not keep.
+
+Plain integer constants are half of the ops of most programs.
 
 ``%name = arith.constant 128 : i64`` takes xdsl a dozen tokens and six objects. One that is not
 plain, or not in the range of its type, is left to it: it has the messages.
@@ -9,10 +11,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from math import isnan
 from typing import NamedTuple
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntAttr, IntegerAttr, IntegerType
+from xdsl.ir import Operation
 
 _PLAIN = re.compile(
     r"%([0-9]+|[A-Za-z_$.\-][A-Za-z0-9_$.\-]*)[ \t]*=[ \t]*(arith\.constant)[ \t]+"
@@ -45,6 +49,28 @@ def plain_constant(text: str, at: int) -> Plain | None:
         properties={"value": attribute},
     )
     return Plain(op, found[1], found.start(2), found.end())
+
+
+BITS = "pto_dv.bits"
+"""Attribute of a constant with the bits of its NaN: the float that xdsl holds has others."""
+
+_HEXADECIMAL = re.compile(r"(0x[0-9A-Fa-f]+)\s*:\s*b?f\d+\b")
+
+
+def keep_bits(op: Operation, text: str, begin: int, end: int) -> None:
+    """Notes the bits of a NaN that is written in hexadecimal.
+
+    Args:
+        op: An op.
+        text: The file.
+        begin: Offset at which the op begins.
+        end: Offset at which it has ended.
+    """
+    value = op.properties.get("value")
+    if isinstance(op, ConstantOp) and isinstance(value, FloatAttr) and isnan(value.value.data):
+        found = _HEXADECIMAL.search(text, begin, end)
+        if found is not None:
+            op.attributes[BITS] = IntAttr(int(found[1], 16))
 
 
 @cache

@@ -45,7 +45,7 @@ from tb.language.dialect.types import (
     type_name,
     unknown_type,
 )
-from tb.language.parser.constants import Plain, plain_constant
+from tb.language.parser.constants import Plain, keep_bits, plain_constant
 from tb.language.parser.foreign import UnclosedError, closing, skip
 from tb.language.parser.known import (
     RESUMABLE,
@@ -308,6 +308,7 @@ class ProgramParser(Parser):
             op = SPELLINGS.get(known.name, known.parse)(self)
             if op.attributes:
                 self._names(op, name, at)
+            keep_bits(op, self._text, at, self.offset)
         except OpError as error:
             if dialect not in RESUMABLE:
                 fault = error.faults[0]
@@ -372,6 +373,7 @@ class ProgramParser(Parser):
             self._parser_state.dialect_stack.pop()
         if op.properties or op.attributes:
             self._names(op, name, at)
+        keep_bits(op, self._text, at, self.offset)
         if isinstance(op, ForeignOp) and "mnemonic" not in op.properties:
             op.properties["mnemonic"] = string(name)
             if any(_moves(inner) for inner in op.walk() if inner is not op):

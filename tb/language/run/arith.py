@@ -11,9 +11,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import FloatAttr, IntAttr, IntegerAttr
 from xdsl.ir import Operation
 
+from tb.language.parser.constants import BITS
 from tb.language.run.registers import RegisterState
 from tb.language.run.values import (
     FLOAT,
@@ -139,6 +140,8 @@ def constant(op: Operation, kind: Kind) -> int:
     value = op.properties.get("value", op.attributes.get("value"))
     if isinstance(value, IntegerAttr):
         return kind.wrap(value.value.data)
+    if isinstance(bits_of_nan := op.attributes.get(BITS), IntAttr):
+        return int(bits_of_nan.data)
     bits = float_bits(value) if isinstance(value, FloatAttr) else None
     return Missing(f"a constant of type {kind.name} has no bits here") if bits is None else bits
 
