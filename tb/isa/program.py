@@ -16,7 +16,7 @@ from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacyOp
 from tb.isa.dma.op import Loop, Pad
 from tb.isa.dma.table import MAX_LOOPS, SOURCE_SIDE
-from tb.isa.dtypes import DTYPES, Ptr
+from tb.isa.dtypes import ALL_DTYPES, DTYPES, Ptr
 from tb.isa.fields import OpSpec
 from tb.isa.fix.program import FIX_MAKERS
 from tb.isa.lower import OP_CLASSES, V06Op
@@ -104,10 +104,11 @@ def _pads(x: _Lists, rows: Sequence[int]) -> Iterable[Pad | None]:
 def _part(spec: OpSpec, name: str) -> _Part:
     """Returns the conversion from columns to a field of an op's class, from the operand's row."""
     if name == "src_type":
-        return _pointers([Ptr(dtype, spec.source) for dtype in DTYPES])
+        return _pointers([Ptr(dtype, spec.source) for dtype in ALL_DTYPES])
     if name == "dst_type":
         widens = spec.name in BURSTS and BURSTS[spec.name].widens
-        types = [BIAS_TYPES[t][0] if t in BIAS_TYPES else "" for t in DTYPES] if widens else DTYPES
+        wide = [BIAS_TYPES[t][0] if t in BIAS_TYPES else "" for t in ALL_DTYPES]
+        types = wide if widens else ALL_DTYPES
         return _pointers([Ptr(dtype, spec.destination) for dtype in types])
     if name == "loops":
         source = SOURCE_SIDE[spec.name]

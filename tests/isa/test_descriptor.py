@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 
 from tb.common.paths import ROOT
 from tb.isa.block import from_ops
+from tb.isa.burst.op import MteL1Fb
 from tb.isa.descriptor import field_values, pack, pack_columns, unpack, unpack_fields
 from tb.isa.dma.op import DmaDescriptor, MteGmUb
 from tb.isa.dma.table import DMA_LAYOUT, MTE_GM_UB
+from tb.isa.dtypes import NIBBLE_DTYPES, Ptr
 from tb.isa.fields import DESC_BITS, Field, Layout
+from tb.isa.l0.op import Shape, shaped
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import LAYOUTS, OPS
@@ -47,6 +50,14 @@ def test_columns_pack_like_scalars(descs: list[DmaDescriptor]) -> None:
 def test_columns_refuse_values_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="len"):
         pack_columns(np.array([1]), {"len": np.array([1 << 22])}, DMA_LAYOUT)
+
+
+@pytest.mark.parametrize("dtype", NIBBLE_DTYPES)
+def test_ops_of_half_bytes_convert_back(dtype: str) -> None:
+    l1, fb, l0a = (Ptr(dtype, space) for space in ("l1", "fb", "l0a"))
+    copy = MteL1Fb(0, 0, 1, 1, 0, 0, l1, fb)
+    load = dataclasses.replace(shaped("mte_l1_l0a", 0, 0, Shape(64, 64), l1, l0a), shape=None)
+    assert from_ops([copy, load]).program() == [(copy,), (load,)]
 
 
 @pytest.mark.long
