@@ -18,6 +18,7 @@ import pytest
 
 from tb.common.paths import BUILD_ROOT, ROOT
 from tb.dut.manifest import REFERENCE_MANIFESTS, load_manifest
+from tb.dut.selection import SELECTABLE
 from tb.programs.command import Replay
 from tb.programs.options import ProgramOptions
 from tb.record.record import RunRecord
@@ -31,6 +32,7 @@ from tb.run.run import run_once
 from tb.run.testlist import planned_test
 from tests.bugs.campaign import ENGINES, load_bugs
 from tests.bugs.switched import SWITCH, plant_switched
+from tests.sim.runs import run
 
 pytestmark = pytest.mark.sim
 
@@ -169,3 +171,18 @@ def test_all_programs_pass_on_the_reference_engines() -> None:
     programs = [folder / f"{name}.pto" for folder in folders for name in ("failing", "batch")]
     record = replay(None, *programs)
     assert record.passed, "\n".join([record.message, *record.failures])
+
+
+@pytest.mark.share("scoreboards")
+@pytest.mark.parametrize("op", SELECTABLE)
+def test_a_transaction_of_every_op_is_written_and_replayed(op: str, tmp_path: Path) -> None:
+    record = run("random", ops=(op,), transactions=10, repro="1", folder=tmp_path / "run")
+    assert record.passed, record.failures
+    programs = sorted((tmp_path / "run/repro").glob("*/*.pto"))
+    assert [program.name for program in programs] == ["batch.pto", "transaction.pto"]
+    made = Replay.make([str(program) for program in programs], ProgramOptions(), {})
+    files, quiet = made.files, Console(quiet=True)
+    again = run_once(made.settings, made.planned, files=files, console=quiet)
+    assert again.passed, "\n".join([again.message, *again.failures])
+    assert set(again.ops) == {op}
+    assert again.bytes_checked > 0
