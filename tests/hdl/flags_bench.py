@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests in a simulation of flag_dma.v in slot fix; test_flags.py starts them."""
+"""cocotb tests in a simulation of flag_dma.v in slot fix; test_unit_flags.py starts them."""
 
 from __future__ import annotations
 

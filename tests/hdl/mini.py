@@ -35,7 +35,7 @@ CHECK_ONLY, CHECK_AND_CLEAR = 2, 3
 """Values of its field unit_flag."""
 
 UNIT_FLAG_LSB = 158
-"""First bit of field unit_flag of a write-back descriptor, checked by test_flags.py."""
+"""First bit of field unit_flag of a write-back descriptor, checked by test_unit_flags.py."""
 
 LIBRARY_ENV, SIM_ENV, WIDTH_ENV, RESULT_ENV, LOCAL_ENV, OPS_ENV = (
     f"PTO_TEST_{name}" for name in ("LIBRARY", "SIM", "WIDTH", "RESULT", "LOCAL", "OPS")

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from tb.cli.main import app
 from tb.common.paths import ROOT
 from tb.isa.block import from_ops
 from tb.isa.burst.op import MteL1Fb
@@ -23,7 +25,7 @@ from tb.isa.l0.op import Shape, shaped
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import LAYOUTS, OPS
-from tb.isa.rules import first_d_violation
+from tb.isa.rules import RULES, first_d_violation
 from tb.isa.verilog import HEADER, header_text
 from tests.isa.strategies import DESCRIPTORS, DMA_DESCRIPTORS, v06_ops
 
@@ -163,3 +165,25 @@ def test_every_field_has_its_range() -> None:
         assert macros[f"PTO_DMA_{name.upper()}"] == f"{placed.msb}:{placed.lsb}"
     assert macros["PTO_W_MTE_UB_GM_L2"] == "4"
     assert macros["PTO_W_MTE_GM_UB_L2"] == "2"
+
+
+# --- `pto-dv explain --table` prints every op with its operands, descriptor bits and rules
+
+
+def test_the_table_has_every_op_field_and_rule() -> None:
+    done = CliRunner().invoke(app, ["explain", "--table"])
+    assert done.exit_code == 0
+    _, *sections = done.stdout.split("\n## ")
+    *ops, descriptors, rules = sections
+    assert [text.splitlines()[0] for text in ops] == [f"`{name}`" for name in OPS]
+    for text, spec in zip(ops, OPS.values(), strict=True):
+        assert f"Opcode {spec.opcode}, slot {spec.slot}, " in text
+        shown = [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")]
+        assert shown == [operand.name for operand in spec.operands]
+        assert all(name in text for name in spec.rule_names)
+    families = descriptors.split("\n### ")[1:]
+    for text, layout in zip(families, LAYOUTS.values(), strict=True):
+        for name, placed in layout.items():
+            assert f"\n| {placed.msb}:{placed.lsb} | {name} | " in text
+    shown = [line.split(" ")[1] for line in rules.splitlines() if line.startswith("| ")]
+    assert shown == ["rule", *(rule.name for rule in RULES.values())]

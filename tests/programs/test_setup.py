@@ -12,9 +12,11 @@ from scoreboards.faults import Fault, FaultKind
 from tb.common.errors import PtoError
 from tb.isa.spaces import Space, memory_range
 from tb.language.place import Finding, Place, refuse
+from tb.programs.files import find_programs
 from tb.programs.reasons import MOST_WORDS, SHOWN, grouped, reason, reason_of, table
 from tb.programs.setup import SPACE_ALIASES, SPACES, Setup, space_name
 from tb.programs.setup_file import check_range, load_setup, place_of, read_setup, setup_beside
+from tests.wording import says
 
 FULL = """
 function = "kernel"
@@ -245,3 +247,63 @@ def test_a_long_table_ends_with_the_number_of_the_others() -> None:
     assert len(lines) == SHOWN + 1
     assert lines[0] == f"     2  reason {SHOWN + 2}, such as x"
     assert lines[-1].split() == ["3", "for", "3", "other", "reasons"]
+
+
+# --- Files, folders and links that are named as programs
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with programs at three depths and other files."""
+    for name in ("b.pto", "a.pto", "deep/er/c.pto", "folder.pto/d.pto", "deep/notes.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("module {}\n")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "gone.pto").symlink_to("nowhere")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def names(*given: str) -> list[str]:
+    return [str(path) for path in find_programs(given)]
+
+
+def test_a_folder_means_the_files_below_it(folder: Path) -> None:
+    assert names(".") == ["a.pto", "b.pto", "deep/er/c.pto", "folder.pto/d.pto"]
+    assert names("folder.pto") == ["folder.pto/d.pto"]
+    assert names(str(folder / "deep")) == [str(folder / "deep/er/c.pto")]
+
+
+def test_order_is_that_of_the_names_given(folder: Path) -> None:
+    assert names("b.pto", "deep", "a.pto") == ["b.pto", "deep/er/c.pto", "a.pto"]
+
+
+def test_each_file_counts_once_under_any_name(folder: Path) -> None:
+    (folder / "link.pto").symlink_to("a.pto")
+    assert names("a.pto", "./a.pto", str(folder / "a.pto"), "deep/../a.pto") == ["a.pto"]
+    assert names("link.pto", "a.pto") == ["link.pto"]
+    assert names("a.pto", ".") == ["a.pto", "b.pto", "deep/er/c.pto", "folder.pto/d.pto"]
+
+
+def test_a_file_that_is_named_may_have_any_name(folder: Path) -> None:
+    assert names("deep/notes.txt") == ["deep/notes.txt"]
+
+
+@pytest.mark.parametrize(
+    ("given", "facts"),
+    [
+        ((), "no program is named"),
+        (("a.pto", "no.pto"), "no.pto does not exist"),
+        (("gone.pto",), "gone.pto does not exist"),
+        (("empty",), "folder empty holds no .pto file"),
+        (("/dev/null",), "/dev/null is no file"),
+        (("x" * 5000,), "File name too long"),
+        (("a\0b",), "a\0b"),
+    ],
+)
+def test_wrong_names(folder: Path, given: tuple[str, ...], facts: str) -> None:
+    with pytest.raises(PtoError) as error:
+        find_programs(given)
+    assert facts in str(error.value)
+    assert says(error.value.remedy, ".pto files folders")

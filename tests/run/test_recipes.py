@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from tb.common.errors import PtoError, ToolError
 from tb.run import plan
 from tb.run.build import build
-from tb.run.launch import new_runner
+from tb.run.launch import BuildError, new_runner
 from tb.run.plan import BuildPlan
 from tb.run.recipes import SIMULATORS, VHDL_ONLY, simulator
 from tb.run.simulate import simulate
@@ -119,3 +120,31 @@ def test_the_harness_names_simulators_only_in_its_backends() -> None:
 
 def test_the_fakes_are_run(fakes: Path) -> None:
     assert str(fakes.parent) in (shutil.which("vsim") or "")
+
+
+# --- Builds that fail say what to do
+
+
+@pytest.mark.parametrize(
+    ("program", "end", "verilator"),
+    [
+        ("iverilog", "kill -ABRT $$", True),
+        ("iverilog", "exit 139", True),  # as its driver hands on a segmentation fault
+        ("iverilog", "exit 2", False),
+        ("other", "exit 139", False),
+    ],
+)
+def test_a_compiler_that_dies_on_a_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, end: str, *, verilator: bool
+) -> None:
+    for fake in (tmp_path / "iverilog", tmp_path / program):
+        fake.write_text(f"#!/bin/sh\necho 'assert: elab_type.cc: failed assertion'\n{end}\n")
+        fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    runner = new_runner("icarus")
+    runner.env = dict(os.environ)
+    with pytest.raises(BuildError) as refused:
+        runner._execute_build([[str(tmp_path / program)]], tmp_path)
+    assert "elab_type.cc" in refused.value.what
+    assert ("SIM=verilator" in refused.value.remedy) == verilator
+    assert "read the log" in refused.value.remedy

@@ -44,7 +44,7 @@ def run(test: str, folder: Path, *ops: str, transactions: int = 2) -> RunRecord:
     return runs.run(
         test,
         folder=folder / "run",
-        # The other tests of the plan run on Icarus in test_runs.py and test_stress.py.
+        # The other tests of the plan run on Icarus in test_runs.py.
         sim="icarus" if test == "corner" else "verilator",
         ops=ops,
         transactions=transactions,

@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 
 from tb.dut.manifest import reference_manifests
+from tb.harness.protocol import RULES
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
 from tests.sim.limited import LIMITED
+from tests.sim.runs import wrong_dones
 
 pytestmark = pytest.mark.sim
+
 
 MANIFESTS = tuple(
     item.model_copy(update={"capabilities": LIMITED[item.slot]}) for item in reference_manifests()
@@ -70,3 +73,30 @@ def test_nothing_else_is_sent(
         assert record.statuses["RULE"] > 100
     if test in ("corner", "directed"):
         assert any("takes none" in line for line in record.left_out), record.left_out
+
+
+# --- An engine with dones of unknown tags, dones twice, out of order, or without a done
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "message"),
+    [
+        (0, "pass", ""),
+        (1, "fail", "DONE-UNKNOWN-TAG"),
+        (2, "fail", "DONE-TWICE"),
+        (3, "fail", "DONE-ORDER"),
+        (4, "hang", "HANG"),
+    ],
+)
+def test_each_fault_has_its_message(fault: int, status: str, message: str, tmp_path: Path) -> None:
+    manifest = wrong_dones(tmp_path, fault)
+    settings = RunSettings(
+        sim="icarus", test="legal", transactions=60, duts=(str(manifest),), watchdog_clocks=5000
+    )
+    record = run_once(settings, planned_test("legal"), console=Console(quiet=True))
+    assert record.status == status, record.message
+    first = record.failures[0] if record.failures else ""
+    assert message in first, first
+    if message in RULES:
+        assert first.startswith(f"protocol: mte2: {message}: ")
+        assert f"rule: {RULES[message].text}" in first
