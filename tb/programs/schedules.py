@@ -18,6 +18,7 @@ from tb.harness.knobs import PROFILES, RANGES, KnobProfile, draw_profile, paced
 from tb.isa.block import OpBlock
 from tb.isa.pipes import Pipe
 from tb.language.order.order import Order
+from tb.language.order.verdict import order_free
 from tb.language.trace import CORES, Compute, Lane, Move, Step, Trace, lane_of
 from tb.record.record import ScheduleReport
 
@@ -150,10 +151,8 @@ def scheduled(trace: Trace, order: Order, schedule: Schedule) -> Order:
     if schedule.serial:
         one_by_one = {later: (earlier,) for earlier, later in pairwise(sequence)}
         return replace(order, sequence=sequence, after=one_by_one, held={})
-    # A pipe executes in program order (OR-01); what pipes and cores do to each other is to be seen.
-    lanes = {index: lane_of(trace.steps[index]) for index in sequence}
     held = {
-        index: tuple(one for one in before if lanes[one] == lanes[index])
+        index: tuple(one for one in before if _kept(trace.steps[one], trace.steps[index]))
         for index, before in order.held.items()
     }
     position = {index: at for at, index in enumerate(sequence)}
@@ -161,6 +160,17 @@ def scheduled(trace: Trace, order: Order, schedule: Schedule) -> Order:
         first, second = sorted(pair, key=position.__getitem__)
         held[second] = (*held.get(second, ()), first)
     return replace(order, sequence=sequence, held=held)
+
+
+def _kept(one: Step, other: Step) -> bool:
+    """Returns whether a schedule keeps the order of two steps that no flag orders.
+
+    A pipe executes in program order (OR-01), and atomic adds whose sum has no order are ordered
+    by the run (AT-05); what pipes and cores do to each other otherwise is to be seen.
+    """
+    assert isinstance(one, Move | Compute)
+    assert isinstance(other, Move | Compute)
+    return lane_of(one) == lane_of(other) or order_free(one, other)
 
 
 def _races_of_host(trace: Trace, order: Order) -> list[tuple[int, int]]:
@@ -196,6 +206,7 @@ def _sequence(
     for index in order.sequence:
         lane = lane_of(steps[index])
         before = {*order.after.get(index, ()), *([last[lane]] if lane in last else [])}
+        before.update(one for one in order.held.get(index, ()) if _kept(steps[one], steps[index]))
         missing[index] = len(before)
         for one in before:
             behind.setdefault(one, []).append(index)

@@ -31,6 +31,7 @@ from tests.language.steps import program
 from tests.language.test_order import load, some_steps, store
 from tests.programs.copies import ARGS, COPY, refused
 from tests.programs.test_replay_sim import MATMUL
+from tests.programs.test_schedules_sim import ADDS
 
 BASIS = Basis(7, 11)
 
@@ -126,6 +127,20 @@ def test_a_product_of_the_host_is_before_and_behind_an_op_that_races_with_it(
         names = [step.name for step in map(found.steps.__getitem__, ops) if hasattr(step, "name")]
         first.append(names.index("mad") < names.index(other))
     assert sorted(first) == [False, True]
+
+
+@pytest.mark.parametrize(("kind", "free"), [("s32", True), ("f32", False)])
+def test_integer_atomic_adds_of_two_pipes_keep_their_order(kind: str, free: bool) -> None:
+    """AT-05: the engines need not be atomic against each other; sums of floats depend on it."""
+    text = ADDS if kind == "s32" else ADDS.replace("i32,", "f32,").replace("s32", "f32")
+    made = trace(read(text, "x.pto"), arguments={0: 1 << 20})
+    found = order(made)
+    assert not found.findings
+    assert (races(made, found) == ()) is free
+    drawn = [scheduled(made, found, BASIS.schedule(number)) for number in range(9)]
+    assert (len({one.sequence for one in drawn}) == 1) is free
+    (later,), (earlier,) = found.held, *found.held.values()
+    assert all(earlier in one.waits(later) for one in drawn) is free
 
 
 def image(**local: bytes) -> Image:

@@ -154,6 +154,25 @@ def test_a_race_is_named_with_both_ops_and_their_order(tmp_path: Path) -> None:
     assert "no race" not in report
 
 
+ADDS = program(
+    """
+  %u0 = pto.castptr %c0 : i64 -> I32_UB
+  %c = pto.castptr %c0 : i64 -> I32_L0C
+  pto.set_atomic_s32
+  pto.mte_ub_gm %u0, %a0, %c1024 nburst(%c1, %c1024, %c1024) : I32_UB, I32_GM, I64x4
+  pto.mte_l0c_gm %c, %a0, %c16, %c16, %c16, %c16, %c0, %c0, nz2nd : I32_L0C, I32_GM, I64x6
+""",
+    "I32_GM",
+)
+"""Two pipes add integers to the same tile, which is no hazard (AT-05)."""
+
+
+def test_integer_atomic_adds_of_two_pipes_leave_one_image(tmp_path: Path) -> None:
+    record = replay(tmp_path, ADDS, 9, OUT + 0xFF)
+    assert record.passed, record.failures
+    assert len({one.image for one in record.schedules}) == 1
+
+
 @pytest.mark.parametrize("numbers", [(0, 1, 2), (3, 4)], ids=["one at a time", "overlap"])
 def test_a_write_back_that_does_not_wait_for_the_product(
     numbers: tuple[int, ...], tmp_path: Path

@@ -21,6 +21,7 @@ from tb.language.order.accesses import Shared
 from tb.language.order.hazards import between_cores
 from tb.language.order.order import Order
 from tb.language.order.touched import touches
+from tb.language.order.verdict import order_free
 from tb.language.place import Place
 from tb.language.trace import Compute, Lane, Move, Trace, lane_of
 
@@ -144,11 +145,20 @@ def races(trace: Trace, order: Order) -> tuple[Race, ...]:
     for index in completed.steps:
         touched[index] = _touches(trace, index)
         for other in completed.unordered(index, taken):
+            if _order_free(trace, other, index):
+                continue
             found += _races(other, index, touched[other], touched[index])
             if len(found) >= MOST_RACES:
                 return tuple(found)
         taken.add(index)
     return tuple(found)
+
+
+def _order_free(trace: Trace, one: int, other: int) -> bool:
+    first, second = trace.steps[one], trace.steps[other]
+    assert isinstance(first, Move | Compute)
+    assert isinstance(second, Move | Compute)
+    return order_free(first, second)
 
 
 def _touches(trace: Trace, index: int) -> Touches:

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from tb.common.errors import PtoError
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.fix.op import FixDescriptor
-from tb.isa.fix.table import ATOMIC_OPS
+from tb.isa.fix.table import ATOMIC_OPS, ATOMIC_TYPES
 from tb.isa.pipes import Pipe
 from tb.language.trace import Compute, Move, lane_of
 from tb.language.unknown import UndecidedError
@@ -21,6 +21,8 @@ Hazard = Literal["", "error", "warn", "off"]
 
 ORDERED = frozenset({Pipe.S, Pipe.V})
 """Pipes whose hardware orders dependent ops."""
+
+_INTEGERS = frozenset(ATOMIC_TYPES[name] for name in ("s8", "s16", "s32"))
 
 WEAK = frozenset({Pipe.FIX})
 """Pipes of which a hazard is a warning by default: the vendor's own programs have no barrier."""
@@ -49,6 +51,15 @@ def verdict(first: Move | Compute, second: Move | Compute, wanted: Hazard) -> Ha
     if (same and first.pipe in ORDERED) or _added(first) == _added(second) != 0:
         return "off"
     return wanted or ("warn" if same and first.pipe in WEAK else "error")
+
+
+def order_free(first: Move | Compute, second: Move | Compute) -> bool:
+    """Returns whether both are atomic adds of one integer type: their sum has no order (AT-05).
+
+    The memory of a part makes each update atomic. Engines need not be atomic against each other, so
+    a run executes one op after the other, in every schedule.
+    """
+    return _added(first) == _added(second) != 0 and _added(first) in _INTEGERS
 
 
 def _added(step: Move | Compute) -> int:
