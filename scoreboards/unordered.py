@@ -8,6 +8,8 @@ failure of one of them says nothing about the engine.
 
 from __future__ import annotations
 
+import numpy as np
+
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.footprint import Footprint, destinations, footprints_overlap, source
@@ -33,19 +35,24 @@ def unordered(block: OpBlock, index: int) -> int | None:
 def _before(block: OpBlock, index: int) -> set[int]:
     """Returns the ops that have retired before op ``index`` is offered.
 
-    Ops of a slot retire in order, so those before an op that retires have retired, too.
+    Ops of a slot are offered and retire in order: what one waits for, the later ones wait for, too,
+    and with one that retires those before it have retired.
     """
     found: set[int] = set()
-    left = list(block.links(index))
+    left = [link for at in _slot_until(block, index) for link in block.links(at)]
     while left:
         last = left.pop()
         if last in found:
             continue
-        slot = block.slot[last]
-        mine = [at for at in range(last + 1) if block.slot[at] == slot]
+        mine = _slot_until(block, last)
         left += [link for at in mine if at not in found for link in block.links(at)]
         found.update(mine)
     return found
+
+
+def _slot_until(block: OpBlock, index: int) -> list[int]:
+    """Returns the ops of a slot up to op ``index``."""
+    return np.flatnonzero(block.slot[: index + 1] == block.slot[index]).tolist()
 
 
 def _sides(words: object) -> tuple[list[Footprint], list[Footprint]]:

@@ -19,12 +19,13 @@ from tb.dut.ports import check_ports
 from tb.record.record import RunRecord
 from tb.run.launch import Launcher
 from tb.setup import tools, verilator
+from tests.bugs.campaign import WORKER
 from tests.sim import runs
 
 EXAMPLE = ROOT / "examples/axi_copy"
 MANIFEST = EXAMPLE / "dut.toml"
 FORMS = {"mte_gm_ub", "mte_gm_l1", "copy_gm_to_ubuf"}
-COPIES = BUILD_ROOT / "examples"
+COPIES = BUILD_ROOT / f"examples{WORKER}"
 """Folder of changed copies of the example; a fixed place has one build folder."""
 
 

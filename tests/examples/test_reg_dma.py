@@ -21,7 +21,7 @@ from tb.run.launch import Launcher
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
 from tb.setup import lint
-from tests.bugs.campaign import Bug, Outcome
+from tests.bugs.campaign import WORKER, Bug, Outcome
 from tests.bugs.switched import SWITCH, plant_switched
 from tests.sim import runs
 from tests.sim.runs import assert_passed
@@ -247,7 +247,7 @@ def sim_of(bug: Bug) -> str:
 @cache
 def with_bugs(sim: str) -> Manifest:
     """Returns the manifest of a copy with the bugs of a simulator, each switched by its number."""
-    top = BUILD_ROOT / "examples" / f"reg_dma_bugs_{sim}"
+    top = BUILD_ROOT / "examples" / f"reg_dma_bugs_{sim}{WORKER}"
     shutil.rmtree(top, ignore_errors=True)
     shutil.copytree(ROOT / FOLDER, top / FOLDER)
     numbered = [(number, bug) for number, bug in enumerate(BUGS, 1) if sim_of(bug) == sim]
@@ -273,7 +273,7 @@ def run_with(number: int, test: str, sim: str) -> RunRecord:
         settings,
         planned,
         manifests=(with_bugs(sim),),
-        variant="reg-dma-bugs",
+        variant=f"reg-dma-bugs{WORKER}",
         fast_build=True,
         console=QUIET,
         launcher=Launcher((f"+{SWITCH}={number}",)),

@@ -242,7 +242,7 @@ def test_a_wrong_load_makes_a_wrong_product(tmp_path: Path) -> None:
     wrong, image = record.failures
     place = line_of(UNIT_FLAGS, "pto.mte_l1_l0b")
     assert says(
-        wrong, f"MISMATCH wrong data L0 on mte1 (flags:{place}:3) pto.mte_l1_l0b transposed"
+        wrong, f"MISMATCH wrong data L0B on mte1 (flags:{place}:3) pto.mte_l1_l0b transposed"
     )
     found = (folder / "flags.bin").read_bytes()
     right = expected()["flags"]

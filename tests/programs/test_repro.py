@@ -30,7 +30,7 @@ from tb.run.launch import Launcher
 from tb.run.plan import BuildPlan
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
-from tests.bugs.campaign import ENGINES, load_bugs
+from tests.bugs.campaign import ENGINES, WORKER, load_bugs
 from tests.bugs.switched import SWITCH, plant_switched
 from tests.sim.runs import run
 
@@ -74,7 +74,7 @@ MEETINGS = (
 )
 TRANSACTIONS = 150
 WATCHDOG_CLOCKS = 5_000
-TOP = BUILD_ROOT / "repro-engines"
+TOP = BUILD_ROOT / f"repro-engines{WORKER}"
 
 
 @cache
@@ -89,7 +89,7 @@ def plan() -> BuildPlan:
     ]
     plant_switched(TOP, changes)
     manifests = tuple(load_manifest(TOP / path.relative_to(ROOT)) for path in REFERENCE_MANIFESTS)
-    found = BuildPlan("verilator", manifests, variant="repro", fast_build=True)
+    found = BuildPlan("verilator", manifests, variant=f"repro{WORKER}", fast_build=True)
     build(found)
     return found
 
