@@ -29,7 +29,7 @@ from tb.isa.fix.op import FixDescriptor
 from tb.isa.footprint import flag_blocks as fix_blocks
 from tb.isa.mad import CHECK_AND_SET, flag_blocks
 from tb.isa.ops import OPS_BY_CODE
-from tb.isa.spaces import Space
+from tb.isa.spaces import Space, located
 from tb.language.order.flags import own_blocks
 from tb.language.place import refuse
 from tb.language.trace import Compute, Trace
@@ -326,9 +326,10 @@ class ProgramTest(PtoTestBase):
         crc32 = zlib.crc32(found)
         if crc32 == check.crc32:
             return
+        space, address = located(space_named(check.space), check.address)
         lines = [
-            f"MISMATCH: {job.title}: CRC-32 of {check.length} bytes of {check.space} at "
-            f"{check.address:#x} is {crc32:08X}, expected {check.crc32:08X}"
+            f"MISMATCH: {job.title}: CRC-32 of {check.length} bytes of {space} at "
+            f"{address:#x} is {crc32:08X}, expected {check.crc32:08X}"
         ]
         if check.where:
             lines.append(f"  check: {check.where}")

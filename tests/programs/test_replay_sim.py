@@ -286,7 +286,10 @@ def test_errors_are_reported_with_their_place(tmp_path: Path) -> None:
         ProgramJob(title="disordered", **common),
         ProgramJob(
             title="wrong crc",
-            checks=(Check(space="ub0", address=0, length=1024, crc32=0x12345678),),
+            checks=(
+                Check(space="ub0", address=0, length=1024, crc32=0x12345678),
+                Check(space="l0", address=0x20040, length=8, crc32=0x12345678),
+            ),
             **common,
         ),
     ]
@@ -299,7 +302,8 @@ def test_errors_are_reported_with_their_place(tmp_path: Path) -> None:
     assert "wrong crc" not in record.exercised
     first = line_of(SHARED_SLOT, "pto.mte_ub_ub %u0")
     assert any(f"disordered:{first}:3" in text for text in record.failures)
-    crc = [text for text in record.failures if "wrong crc" in text]
+    crc = [text for text in record.failures if "wrong crc" in text and "of l0" not in text]
+    assert any("CRC-32 of 8 bytes of l0b at 0x40 is" in text for text in record.failures)
     right = zlib.crc32(bytes(range(256)) * 4)
     (text,) = crc
     facts = f"MISMATCH wrong crc CRC-32 1024 bytes ub0 0x0 {right:08X} expected 12345678"
