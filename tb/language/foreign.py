@@ -14,7 +14,8 @@ def moves_tiles(name: str) -> bool:
     return name.removeprefix("pto.").startswith(_TILE_MOVERS)
 
 
-def foreign_words(name: str) -> str:
-    """Returns what is to be said of a foreign op."""
-    what = "data, which no engine and no model sees," if moves_tiles(name) else "no data"
+def foreign_words(name: str, *, moves: bool = False) -> str:
+    """Returns what is to be said of a foreign op; ``moves``: one inside moves data."""
+    moves = moves or moves_tiles(name)
+    what = "data, which no engine and no model sees," if moves else "no data"
     return f"foreign: it moves {what} and is not executed"

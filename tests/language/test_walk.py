@@ -678,6 +678,12 @@ def test_ops_that_move_nothing_are_foreign_with_a_hint(name: str, hint: str) -> 
 
 def test_a_tile_op_that_is_skipped_is_left_out_of_the_results() -> None:
     body = "pto.tload %u\npto.vadd %u\npto.textract %u\npto.tload %u"
+    for inside in (
+        "pto.vloop %u {\npto.tmov %u\n}",
+        '"pto.vloop"() ({\npto.tmov %u\n}) : () -> ()',
+    ):
+        assert walk(inside, foreign="skip").left_out == ("pto.vloop at x.pto:10:1",)
+        assert says(refused(inside), "pto.vloop foreign moves data not executed")
     assert says(refused(body), "pto.tload foreign moves data not executed")
     assert "no data" not in refused("pto.tinsert %u")
     assert walk(body, foreign="skip").left_out == (

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from xdsl.dialects.builtin import StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import traits_def
@@ -28,6 +30,7 @@ from tb.language.dialect.sections import (
 )
 from tb.language.dialect.sync import SYNC
 from tb.language.dialect.types import OpaqueType, is_integer
+from tb.language.foreign import moves_tiles
 from tb.language.parser.syntax import Scanner
 
 
@@ -107,14 +110,18 @@ class ForeignOp(Operation):
         """Whether a data-movement op is inside its braces."""
         return "holds_moves" in self.properties or "holds_moves" in self.attributes
 
+    @property
+    def moves_tiles(self) -> bool:
+        """Whether it moves tiles, or an op inside its braces does."""
+        return moves_tiles(self.mnemonic) or "holds_tiles" in self.properties
+
     @staticmethod
     def make(
-        mnemonic: str, result_types: list[Attribute], *, holds_moves: bool = False
+        mnemonic: str, result_types: list[Attribute], *, holds: Iterable[str] = ()
     ) -> ForeignOp:
-        """Returns the op of a name."""
+        """Returns the op of a name; ``holds`` has properties on what is inside its braces."""
         properties: dict[str, Attribute] = {"mnemonic": string(mnemonic)}
-        if holds_moves:
-            properties["holds_moves"] = UnitAttr()
+        properties |= {name: UnitAttr() for name in holds}
         return ForeignOp.create(result_types=result_types, properties=properties)
 
     def verify_(self) -> None:

@@ -45,6 +45,7 @@ from tb.language.dialect.types import (
     type_name,
     unknown_type,
 )
+from tb.language.foreign import moves_tiles
 from tb.language.parser.constants import Plain, keep_bits, plain_constant
 from tb.language.parser.foreign import UnclosedError, closing, skip
 from tb.language.parser.known import (
@@ -376,8 +377,11 @@ class ProgramParser(Parser):
         keep_bits(op, self._text, at, self.offset)
         if isinstance(op, ForeignOp) and "mnemonic" not in op.properties:
             op.properties["mnemonic"] = string(name)
-            if any(_moves(inner) for inner in op.walk() if inner is not op):
+            inside = [inner for inner in op.walk() if inner is not op]
+            if any(map(_moves, inside)):
                 op.properties["holds_moves"] = string("moves")
+            if any(isinstance(inner, ForeignOp) and inner.moves_tiles for inner in inside):
+                op.properties["holds_tiles"] = string("moves")
         if type(op) in _OURS and not isinstance(op, ForeignOp | SectionOp | BrokenOp):
             try:
                 kinds = (each.type for each in (*op.operands, *op.results))
@@ -409,7 +413,7 @@ class ProgramParser(Parser):
         """Goes to the next op; the types of the results are those in the text."""
         failed = len(self.faults)
         try:
-            skipped = skip(self._text, at + (length or len(name)), moves_data)
+            skipped = skip(self._text, at + (length or len(name)), _told)
         except UnclosedError as error:
             if failed and self.faults[-1][1].at >= at:
                 raise StoppedError from None
@@ -417,7 +421,8 @@ class ProgramParser(Parser):
         types = self._result_types(skipped.types, skipped.end, skipped.arrow, results)
         self._resume_from(skipped.end)
         kinds = types or [OpaqueType(name)] * results
-        return ForeignOp.make(name, kinds, holds_moves=bool(skipped.names))
+        held = {"holds_moves" if moves_data(one) else "holds_tiles" for one in skipped.names}
+        return ForeignOp.make(name, kinds, holds=held)
 
     def _result_types(self, at: int, end: int, arrow: bool, results: int) -> list[Attribute]:
         """Reads result types at an offset; none when they are not there or not understood."""
@@ -552,6 +557,11 @@ class ProgramParser(Parser):
 def _symbol(op: Operation) -> str:
     name = op.properties.get("sym_name", op.attributes.get("sym_name"))
     return name.data if isinstance(name, StringAttr) else ""
+
+
+def _told(name: str) -> bool:
+    """Returns whether an op that is skipped with the one around it has to be told of."""
+    return moves_data(name) or moves_tiles(name)
 
 
 def _looked_at(name: str) -> bool:

@@ -32,7 +32,7 @@ from tb.language.dialect.sync import (
     SyncAllOp,
 )
 from tb.language.dialect.types import element_stride, pointer_of, type_name
-from tb.language.foreign import foreign_words, moves_tiles
+from tb.language.foreign import foreign_words
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
 from tb.language.reader import Source
@@ -610,6 +610,7 @@ class Preparation:
 
     def _foreign(self, op: Operation, scope: _Scope) -> None:
         name = op.mnemonic if isinstance(op, ForeignOp) else _name(op)
+        moves = isinstance(op, ForeignOp) and op.moves_tiles
         place = self.source.place(op)
         if isinstance(op, ForeignOp) and op.holds_moves:
             message = "data movement, or a flag, is inside an op that is not executed"
@@ -618,9 +619,9 @@ class Preparation:
             message = "unknown op: by its name it moves data or orders it, so it is never skipped"
             self.problems.append(Finding(place, name, "", message + meant(name)))
         elif not self.skip_foreign:
-            message = f"this op is {foreign_words(name)}"
+            message = f"this op is {foreign_words(name, moves=moves)}"
             self.problems.append(Finding(place, name, "", message + meant(name)))
-        self.skipped.setdefault(place, Skipped(place, name, moves=moves_tiles(name)))
+        self.skipped.setdefault(place, Skipped(place, name, moves=moves))
         for result in op.results:
             scope.fix(result, Missing(f"it is the result of foreign op {name} at {place}"))
 
