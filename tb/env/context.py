@@ -33,8 +33,9 @@ class RunContext:
 
     ``counts`` has the figures of the record. ``left_out`` counts drawn ops that were not sent, by
     the reason, ``faults_left_out`` drawn faults that were not injected, and ``notes`` has sentences
-    on other omissions; ``profile`` has the knobs in force. ``sends``, ``dropped`` and
-    ``constrained`` are those of :class:`tb.run.exchange.SimResult`.
+    on other omissions; ``profile`` has the knobs in force, ``resets`` the clocks of the resets that
+    tests made. ``sends``, ``dropped`` and ``constrained`` are those of
+    :class:`tb.run.exchange.SimResult`.
     """
 
     config: SimSettings
@@ -52,6 +53,7 @@ class RunContext:
     abort_status: RunStatus | None = None
     abort_message: str = ""
     profile: KnobProfile | None = None
+    resets: list[int] = field(default_factory=list)
 
     @property
     def settings(self) -> RunSettings:

@@ -186,10 +186,11 @@ class Dispatcher(uvm_driver):
             await self._reset(reset.hold)
         await self._clocks(reset.quiet)
         self._collect(batch)
-        self.run.counts.injected["resets"] += 1 + len(reset.again)
         batch.hung = self.mailbox.hang
 
     async def _reset(self, clocks: int) -> None:
+        self.run.resets.append(int(self.mailbox.cycles))
+        self.run.counts.injected["resets"] += 1
         self.dut.rst_n_req.value = 0
         await self._clocks(clocks)
         self.dut.rst_n_req.value = 1

@@ -60,6 +60,7 @@ class Run:
     abort_status: str | None = None
     abort_message: str = ""
     notes: list[str] = field(default_factory=list)
+    resets: list[int] = field(default_factory=list)
 
     def fail(self, report: str, detail: Failure, *, stray: bool = False) -> None:
         self.counts.mismatches += 1

@@ -351,3 +351,35 @@ def test_a_load_of_l0_names_operands_column_and_fractal(bench: Bench) -> None:
     assert named in " ".join(text.split())
     assert says(text, "where C0 column 2, fractal 1, row 3 of 16, byte 7 of 32")
     assert "source     L1 0x" in text
+
+
+@pytest.mark.parametrize(
+    ("resets", "words"),
+    [
+        ([], ""),
+        ([40], "after 1 reset"),
+        ([40, 90], "after 2 resets"),
+        ([40, 5000], "after 1 reset"),
+    ],
+)
+def test_a_failure_after_resets_says_that_the_op_alone_may_pass(
+    bench: Bench, resets: list[int], words: str
+) -> None:
+    """The op retires in clock 1000; programs that replay it have no reset."""
+    bench.run.resets += resets
+    batch = bench.batch(from_ops([TO_L1]))
+    bench.corrupt(Space.L1, 4096 + 7)
+    bench.write(batch)
+    text = only(bench).text
+    assert ("the op alone may pass" in text) == bool(words)
+    last = max([at for at in resets if at < 1000], default=0)
+    assert not words or line_says(text, f"{words} last at clock {last} op alone may pass")
+
+
+def test_a_hang_after_resets_counts_them_all(bench: Bench) -> None:
+    bench.run.resets += [40, 5000]
+    bench.mailbox.watchdog_clocks = 777
+    batch = bench.batch(from_ops([BIAS]))
+    batch.hung, batch.done = True, {}
+    bench.scoreboard.write(batch)
+    assert "after 2 resets, the last at clock 5000" in only(bench).text
