@@ -142,9 +142,11 @@ class Scoreboard(uvm_subscriber):
                 self.model.registers = registers
         passed = np.ones(len(block), dtype=np.bool_)
         with self.stopwatch.phase("compare"):
-            self._check_protocol(batch)  # first, since a violation may be the cause of the rest
-            verdicts = self._check_errors(batch, program, outcomes, passed)
             retired = _retired(batch)
+            # First what may be the cause of the rest: a missing rule, a violation of the protocol.
+            executed = self._check_rules(batch, program, outcomes, retired, passed)
+            self._check_protocol(batch)
+            verdicts = self._check_errors(batch, program, outcomes, passed)
             failed = {
                 index: verdict
                 for index, verdict in verdicts.items()
@@ -155,7 +157,7 @@ class Scoreboard(uvm_subscriber):
         self.repro.write_wanted(batch)
         with self.stopwatch.phase("compare"):
             sizes = [outcome.bytes_written for outcome in outcomes]
-            self._check_retirement(batch, program, outcomes, failed, sizes, passed)
+            self._check_retirement(batch, program, outcomes, failed, executed, sizes, passed)
             self._check_bytes(batch, program, outcomes, passed)
             self._check_flags(batch, program, outcomes, retired, failed, passed)
             for index, record in enumerate(retired):
@@ -229,6 +231,27 @@ class Scoreboard(uvm_subscriber):
         for op in ops[at + 1 :]:
             model.issue(op)
         return outcome
+
+    def _check_rules(
+        self,
+        batch: Batch,
+        program: list[tuple[Any, ...]],
+        outcomes: list[Outcome],
+        retired: list[Any],
+        passed: NDArray[np.bool_],
+    ) -> set[int]:
+        """Reports ops that break a D rule and retired without one; returns their places."""
+        found = set()
+        for index, (outcome, record) in enumerate(zip(outcomes, retired, strict=True)):
+            if outcome.status is not Status.RULE or record is None:
+                continue
+            got = int(record["status"])
+            if got != outcome.status and record["tag"] == batch.tags[index]:
+                passed[index] = False
+                found.add(index)
+                why = _wrong_status(got, outcome.status)
+                self.reporter.op(batch, index, program[index], why)
+        return found
 
     def _check_errors(
         self,
@@ -359,12 +382,14 @@ class Scoreboard(uvm_subscriber):
         program: list[tuple[Any, ...]],
         outcomes: list[Outcome],
         failed: dict[int, Verdict],
+        executed: Collection[int],
         sizes: list[int],
         passed: NDArray[np.bool_],
     ) -> None:
         """Checks tags, statuses, rule numbers, and that no done came before the last write.
 
-        Nor did any clear of unit flags. Ops of ``failed`` met an error.
+        Nor did any clear of unit flags. Ops of ``failed`` met an error; those of ``executed`` break
+        a rule and are reported already.
         """
         expected_tags = batch.tags.tolist()
         for slot, indices in batch.order.items():
@@ -379,6 +404,8 @@ class Scoreboard(uvm_subscriber):
             floor = self._written[slot]
             compare_address = self._reports_address(slot)
             for position, index in enumerate(order[: len(records)]):
+                if index in executed:
+                    continue
                 outcome, verdict = outcomes[index], failed.get(index)
                 got = statuses[position]
                 why: Objection | None = None

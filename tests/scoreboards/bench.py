@@ -66,6 +66,9 @@ class Run:
         self.counts.mismatches += 1
         self._note(report, detail)
 
+    def protocol_failure(self, report: str, detail: Failure) -> None:
+        self._note(report, detail)
+
     def hang(self, message: str, report: str, detail: Failure) -> None:
         self.abort("hang", message)
         self._note(report, detail)

@@ -15,6 +15,7 @@ from scoreboards.picture import LINE, LINES, MOST_BYTES, MOST_ROWS, picture_line
 from scoreboards.unordered import unordered
 from sequences.illegal.generator import IllegalGenerator
 from tb.env.context import RunContext
+from tb.harness.layout import WRITE
 from tb.harness.protocol import protocol_failure
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.burst.op import MteL1Bt, MteUbUb
@@ -23,6 +24,7 @@ from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint
 from tb.isa.l0.op import MteL1L0b
 from tb.isa.lower import V06Op
+from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space, segment_base
 from tb.isa.status import Status
 from tb.record.failure import Failure
@@ -153,6 +155,25 @@ def test_an_illegal_op_that_went_through_names_its_rule(bench: Bench) -> None:
         assert (failure.kind, failure.field) == ("status", "OK not RULE")
         assert failure.rule.startswith("DMA-L")
         assert failure.rule in failure.text
+
+
+def test_a_missing_rule_comes_before_its_consequences(bench: Bench) -> None:
+    """An engine of mte2 executes a row behind the end of L1, and others retire late."""
+    behind = MteGmL1(0, 524256, 64, 1, 64, 64)
+    batch = bench.batch(from_ops([BIAS, TO_L1, behind], expected_rule=[0, 0, 12]))
+    record = batch.done[SLOTS.index("mte2")][1]
+    record["status"], record["rule"] = int(Status.LOCAL), 0
+    batch.done[SLOTS.index("mte1")]["written_bytes"] -= 1
+    said = "mte2: DST-OUTSIDE: write outside of the memory (0x3, 0x80000) at 9005 ns, cycle 900"
+    bench.mailbox.poll_errors = [said].copy
+    bench.hit(batch, "mte2", Space.L1, 0x80000, side=WRITE, cycle=900)
+    bench.corrupt(Space.L1, 4096 + 60)
+    checked = bench.write(batch)
+    assert checked.passed.tolist() == [False, False, False]
+    kinds = [failure.kind for failure in bench.run.counts.details]
+    assert kinds == ["status", "protocol", "access", "early", "guard"]
+    first = bench.run.counts.details[0]
+    assert (first.transaction, first.field, first.rule) == (2, "LOCAL not RULE", "DMA-L12")
 
 
 def test_the_address_of_an_error(bench: Bench) -> None:
