@@ -46,7 +46,7 @@ def require() -> Any:
     except ImportError as error:
         raise PtoError(
             f"workers of a cluster need Dask: {error}",
-            remedy="python -m tb.setup.install farm installs what requirements-farm.lock lists",
+            remedy=".venv/bin/python -m tb.setup.install farm installs requirements-farm.lock",
         ) from None
     return distributed
 

@@ -102,7 +102,12 @@ def test_dask_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(PtoError, match="need Dask") as info:
         open_workers(load_farm(ROOT / "examples/farm/dask.toml"))
-    assert "tb.setup.install farm" in info.value.remedy
+    command = ".venv/bin/python -m tb.setup.install farm"
+    assert command in info.value.remedy
+    # The page installs Dask before the first command that needs it.
+    text = (ROOT / "docs/farm.md").read_text()
+    assert "make setup" in text.partition(command)[0]
+    assert command in text.partition("pto-dv farm")[0]
 
 
 def test_tls_files_that_are_not_there(tmp_path: Path) -> None:
