@@ -59,7 +59,7 @@ def explain(
             "--table",
             is_eager=True,
             callback=_print_table,
-            help="print operands, descriptor bits and rules of every op, as Markdown",
+            help="print formula, operands, descriptor bits and rules of every op, as Markdown",
         ),
     ] = False,
 ) -> None:

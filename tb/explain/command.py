@@ -65,10 +65,11 @@ class Options:
 
 
 def op_table() -> str:
-    """Returns operands, descriptor bits and rules of every op, as Markdown."""
+    """Returns formula, operands, descriptor bits and rules of every op, as Markdown."""
+    from tb.explain.formulas import formulas
     from tb.isa.document import page_text
 
-    return page_text()
+    return page_text(formulas)
 
 
 def explain_command(what: str, options: Options) -> int:

@@ -8,13 +8,14 @@ from typing import Any
 
 from tb.explain.dma import update
 from tb.explain.fix import steps
+from tb.explain.formulas import INDEX, L0_SOURCE, L0_TARGET, L0C, NZ, SCALES, SMALL_C0
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.dma.table import MTE_L1_UB
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.table import ATOMIC_BYTES, GROUP, L0C_WORD, NZ2DN, NZ2NZ, UB_SPLIT_M, UB_WHOLE
 from tb.isa.l0.op import L0Descriptor
-from tb.isa.l0.table import FRACTAL_BYTES, FRACTAL_ROWS, SCALE_BYTES
+from tb.isa.l0.table import FRACTAL_ROWS, SCALE_BYTES
 from tb.isa.lower import Descriptor
 from tb.isa.nz.op import NzDescriptor
 from tb.isa.nz.table import C0_BYTES, DN2NZ
@@ -65,13 +66,14 @@ def _nz(desc: NzDescriptor) -> Iterator[str]:
     )
     if desc.small_c0:
         yield f"small-C0: a row is 4 lanes of {size} B, rows back to back"
-        yield f"element (g, n, d) at dst + 32*g*{desc.dst_loop4} + (n*4 + d)*{size}"
+        yield SMALL_C0.format(dst_loop4=desc.dst_loop4, size=size)
         return
-    steps = (desc.dst_loop4, desc.dst_loop3, desc.dst_loop2)
-    yield (
-        "element (g, n, d) at dst + 32*(g*{} + (d div {})*{} + n*{}) + (d mod {})*{}".format(
-            *steps[:1], desc.c0, *steps[1:], desc.c0, size
-        )
+    yield NZ.format(
+        dst_loop4=desc.dst_loop4,
+        dst_loop3=desc.dst_loop3,
+        dst_loop2=desc.dst_loop2,
+        c0=desc.c0,
+        size=size,
     )
     tile = C0_BYTES * GROUP
     rest = desc.d_value % desc.c0
@@ -83,20 +85,15 @@ def _nz(desc: NzDescriptor) -> Iterator[str]:
 
 
 def _fix(desc: FixDescriptor) -> Iterator[str]:
-    group, row = desc.src_stride, desc.row_step
     repeat = f"r*{desc.loop3_src} + " if desc.loop3_en else ""
-    yield (
-        f"source: L0C words of {L0C_WORD} B, N1 M N0: accumulator (r, m, n) at src + "
-        f"{L0C_WORD}*({repeat}(n div {GROUP})*{group} + m*{row}) + 4*(n mod {GROUP})"
-    )
-    bits, stride = desc.dst_bits, desc.dst_stride
+    place = L0C.format(r=repeat, src_stride=desc.src_stride, row_step=desc.row_step)
+    yield f"source: L0C words of {L0C_WORD} B, N1 M N0: {place}"
+    bits = desc.dst_bits
     names = {0: "omitted, as nz2nd", 1: "nz2nd", NZ2DN: "nz2dn", NZ2NZ: "nz2nz"}
-    width = desc.nz_columns
     repeat = f"r*{desc.loop3_dst} + " if desc.loop3_en else ""
-    index = {
-        NZ2DN: f"{repeat}n*{stride} + m",
-        NZ2NZ: f"(n div {width})*{stride} + m*{width} + (n mod {width})",
-    }.get(desc.layout, f"{repeat}m*{stride} + n")
+    index = INDEX[names[desc.layout or 1]].format(
+        r=repeat, dst_stride=desc.dst_stride, width=desc.nz_columns
+    )
     unit = f"{bits // 8} B" if bits >= 8 else "4 bits, the even index in the low half"
     yield f"destination: layout {names[desc.layout]}: element {index}, of {unit}"
     if desc.spec.destination == "ub" and desc.ub_mode != UB_WHOLE:
@@ -115,9 +112,8 @@ def _l0(desc: L0Descriptor) -> Iterator[str]:
             f"{desc.m_step} x {desc.k_step} fragments of {SCALE_BYTES} B, 16 rows of two groups "
             f"of 32 k, to {desc.spec.memory}"
         )
-        yield (
-            f"fragment (x, y) at src + {SCALE_BYTES}*(({desc.m_start} + x)*{source} + "
-            f"{desc.k_start} + y), to dst/16 + {SCALE_BYTES}*(x*{to} + y)"
+        yield SCALES.format(
+            m_start=desc.m_start, k_start=desc.k_start, src_stride=source, dst_stride=to
         )
         return
     c0, bits = 8 * C0_BYTES // desc.elem_bits, desc.elem_bits
@@ -127,14 +123,11 @@ def _l0(desc: L0Descriptor) -> Iterator[str]:
         f"{FRACTAL_ROWS * desc.m_step} rows, Q = {c0 * desc.k_step} elements of {size}, "
         f"C0 = {c0}, to {desc.spec.memory}"
     )
-    first = f"({desc.k_start} + q div {c0})*{source} + {desc.m_start} + p div {FRACTAL_ROWS}"
-    lane = f"(p mod {FRACTAL_ROWS})*{C0_BYTES} + (q mod {c0})*{bits}/8"
-    yield f"source: element (p, q) at src + {FRACTAL_BYTES}*({first}) + {lane}"
+    starts = {"m_start": desc.m_start, "k_start": desc.k_start, "src_stride": source}
+    yield f"source: {L0_SOURCE.format(c0=c0, bits=bits, **starts)}"
     row, column = ("q", "p") if desc.transpose else ("p", "q")
-    place = f"({column} div {c0})*{to} + {row} div {FRACTAL_ROWS}"
-    lane = f"({row} mod {FRACTAL_ROWS})*{C0_BYTES} + ({column} mod {c0})*{bits}/8"
-    turned = "transposed: " if desc.transpose else ""
-    yield f"destination: {turned}element (p, q) to dst + {FRACTAL_BYTES}*({place}) + {lane}"
+    place = L0_TARGET.format(row=row, column=column, c0=c0, bits=bits, dst_stride=to)
+    yield f"destination: {'transposed: ' if desc.transpose else ''}{place}"
 
 
 LAYOUTS: dict[str, Callable[[Any], Iterator[str]]] = {

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from tb.isa.fields import DESC_BITS, OPCODE_BITS, Layout, OpSpec
 from tb.isa.ops import LAYOUTS, LEGACY_FORMS, OPS
 from tb.isa.rules import RULES
@@ -42,8 +44,12 @@ def _layout_rows(layout: Layout) -> list[str]:
     return rows
 
 
-def page_text() -> str:
-    """Returns the page: operands of each op, descriptor layout, rules."""
+def page_text(formulas: Callable[[OpSpec], Sequence[str]] | None = None) -> str:
+    """Returns the page: operands of each op, descriptor layout, rules.
+
+    Args:
+        formulas: What an op does, as lines; they name descriptor fields.
+    """
     lines = [
         "# Op table",
         "",
@@ -59,6 +65,7 @@ def page_text() -> str:
             f"Opcode {spec.opcode}, slot {spec.slot}, {spec.source} to {spec.destination}: "
             f"{spec.doc}.{legacy} D rules: {', '.join(spec.rule_names)}.",
             "",
+            *([*(f"    {line}" for line in formulas(spec)), ""] if formulas else ()),
             *_operand_rows(spec),
         ]
     lines += [
