@@ -49,7 +49,7 @@ def read_toml(path: Path, what: str, remedy: str) -> tuple[str, dict[str, Any]]:
     """
     where = str(path)
     try:
-        text = regular(path).read_text(encoding="utf-8")
+        text = regular(path).read_text(encoding="utf-8-sig")  # editors write a BOM
         return text, tomllib.loads(text)
     except OSError as error:
         raise PtoError(

@@ -128,3 +128,9 @@ def test_toml_that_cannot_be_read(name: str, text: str, facts: str, tmp_path: Pa
         READERS[name](path)
     assert says(str(refused.value), facts), refused.value
     assert str(path) in refused.value.where
+
+
+def test_a_byte_order_mark_is_no_part_of_a_toml_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + "a = 'ä'\n".encode())
+    assert read_toml(path, "it", "") == ("a = 'ä'\n", {"a": "ä"})
