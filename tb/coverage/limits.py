@@ -12,10 +12,13 @@ from dataclasses import dataclass
 
 from tb.coverage.dma.atomic import atomic_points
 from tb.coverage.dma.points import shape_of
+from tb.coverage.l0.groups import ELEMENTS, TYPES
 from tb.coverage.rules import LOWERED, rules_of
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS
 from tb.isa.dma.table import MAX_LOOPS, MTE_L1_UB, MTE_UB_GM
+from tb.isa.dtypes import ELEMENT_BYTES
+from tb.isa.l0.table import ELEMENT_CODES, LOADS, NIBBLE_DTYPES
 from tb.isa.ops import LEGACY_FORMS
 
 FEWEST_BYTES = 16
@@ -23,6 +26,9 @@ FEWEST_BYTES = 16
 
 OF_UPDATES = ("DMA-L16", "DMA-L17")
 """Rules of atomic stores alone."""
+
+OF_SQUARES = "LD-L05"
+"""Rule of transposed loads alone, and of elements of another width than 16 bits."""
 
 UNDER_CTRL = (
     *("set_ctrl", "set_atomic_type", "set_atomic_op", "set_atomic_none", "restored"),
@@ -40,12 +46,16 @@ class FormLimits:
         pad: It takes padded rows.
         rules: Names of the D rules it reports; None for all.
         atomic_stores: It takes stores that CTRL makes updates.
+        transpose: It takes transposed loads to L0.
+        element_bits: Bits of elements that its loads to L0 take.
     """
 
     loops: int = MAX_LOOPS
     pad: bool = True
     rules: frozenset[str] | None = None
     atomic_stores: bool = True
+    transpose: bool = True
+    element_bits: tuple[int, ...] = tuple(ELEMENT_CODES)
 
 
 def form_scope(form: str, limits: FormLimits) -> Scope:
@@ -54,6 +64,10 @@ def form_scope(form: str, limits: FormLimits) -> Scope:
     points: dict[str, Sequence[str]] = {}
     if family == "fix" and not limits.loops:
         points |= {"loop3": ["absent"], "loop3_src": [], "loop3_dst": []}
+    if family == "l0" and form in LOADS and not LOADS[form].scales:
+        points["elem"] = [ELEMENTS[ELEMENT_CODES[bits]] for bits in limits.element_bits]
+        points["dtype"] = [name for name in TYPES if _bits(name) in limits.element_bits]
+        points["transpose"] = ["no", *["yes"] * limits.transpose]
     if family != "dma":
         return Scope(points)
     if FORM_SPECS[form] is MTE_UB_GM and not limits.atomic_stores:
@@ -67,6 +81,11 @@ def form_scope(form: str, limits: FormLimits) -> Scope:
         names = ["pad_elem", "pad_left", "pad_right", "pad_tail", "pad_end", "pad_moved"]
         points |= dict.fromkeys([*names, *["pad_register"] * shape.legacy], ())
     return Scope(points)
+
+
+def _bits(dtype: str) -> int:
+    """Returns the bits of an element of a load to L0."""
+    return 4 if dtype in NIBBLE_DTYPES else 8 * ELEMENT_BYTES[dtype]
 
 
 def _looped(form: str, most: int) -> dict[str, Sequence[str]]:
@@ -101,4 +120,6 @@ def reported(forms: Mapping[str, FormLimits]) -> Mapping[str, Sequence[str]]:
             found[form] = [name for name in found[form] if name not in OF_UPDATES]
         if form == MTE_L1_UB.name and not limits.loops and "DMA-L07" in found[form]:
             found[form].remove("DMA-L07")  # it has strides in its loops only
+        if OF_SQUARES in found[form] and (not limits.transpose or limits.element_bits == (16,)):
+            found[form].remove(OF_SQUARES)
     return found

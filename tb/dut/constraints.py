@@ -174,7 +174,8 @@ class Limits:
             can = self.capabilities.get(spec.slot)
             if can is not None:
                 rules = frozenset(can.d_rules)
-                found[form] = FormLimits(can.loops, can.pad, rules, can.atomic_stores)
+                elements = can.transpose, can.element_bits
+                found[form] = FormLimits(can.loops, can.pad, rules, can.atomic_stores, *elements)
         return found
 
     def shapes(self, ops: Sequence[str]) -> dict[str, tuple[int, bool]]:

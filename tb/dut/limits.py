@@ -9,14 +9,17 @@ import numpy as np
 
 from sequences.op_filter import Bools, OpFilter
 from tb.dut.manifest import Capabilities
+from tb.dut.selection import has_elements, without_bits
 from tb.isa.block import FAMILIES, OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.dma.table import MAX_LOOPS, MTE_UB_GM
+from tb.isa.l0.table import ELEMENT_CODES, LOADS
 from tb.isa.ops import OPS, SLOTS
 from tb.isa.rules import d_violations
 
 _DMA = FAMILIES.index("dma")
 _FIX = FAMILIES.index("fix")
+_L0 = FAMILIES.index("l0")
 
 
 def _of_slot(block: OpBlock, slot: str) -> Bools:
@@ -79,6 +82,33 @@ def no_atomic_stores(slot: str) -> OpFilter:
     return OpFilter(f"{slot}_atomic", holds, f"atomic stores: the engine of {slot} takes none")
 
 
+def no_transposition(slot: str) -> OpFilter:
+    """Returns the predicate of ops without transposed loads to L0."""
+
+    def holds(block: OpBlock) -> Bools:
+        turned = (block.family == _L0) & (block.column("transpose") != 0)
+        kept: Bools = ~(_of_slot(block, slot) & turned)
+        return kept
+
+    return OpFilter(
+        f"{slot}_transpose", holds, f"transposed loads: the engine of {slot} takes none"
+    )
+
+
+def loaded_elements(slot: str, bits: Sequence[int]) -> OpFilter:
+    """Returns the predicate of ops without loads to L0 of other elements; scales have none."""
+    codes = [ELEMENT_CODES[size] for size in bits]
+    loads = [spec.opcode for spec in LOADS.values() if not spec.scales]
+
+    def holds(block: OpBlock) -> Bools:
+        other = np.isin(block.opcode, loads) & ~np.isin(block.column("elem"), codes)
+        kept: Bools = ~(_of_slot(block, slot) & other)
+        return kept
+
+    what = f"loads of {without_bits(bits)}-bit elements"
+    return OpFilter(f"{slot}_elements", holds, f"{what}: the engine of {slot} takes none")
+
+
 def reported_rules(slot: str, rules: Sequence[str]) -> OpFilter:
     """Returns the predicate of ops that break no D rule but those of ``rules``."""
     reported = frozenset(rules)
@@ -114,6 +144,11 @@ def capability_filters(capabilities: Mapping[str, Capabilities]) -> tuple[OpFilt
             filters.append(no_legacy(slot))
         if MTE_UB_GM.name in can.ops and not can.atomic_stores:
             filters.append(no_atomic_stores(slot))
+        if has_elements(can.ops):
+            if not can.transpose:
+                filters.append(no_transposition(slot))
+            if without_bits(can.element_bits):
+                filters.append(loaded_elements(slot, can.element_bits))
         if {rule for name in can.ops for rule in OPS[name].rule_names} - set(can.d_rules):
             filters.append(reported_rules(slot, can.d_rules))
     return tuple(filters)

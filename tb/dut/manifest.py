@@ -103,6 +103,8 @@ class Capabilities(BaseModel):
         pad: It takes loads with padded rows.
         legacy: It takes descriptors lowered from the legacy forms of its ops.
         atomic_stores: It takes stores that CTRL makes updates of GM, for which it reads GM.
+        transpose: It takes transposed loads to L0.
+        element_bits: Bits of the elements that its loads to L0 take; scales have none.
         errors: Errors of memories that it survives and reports: of GM reads, of GM writes, of
             local ports.
         error_address: ``done_addr_o`` of an error is right; otherwise it is not compared.
@@ -120,6 +122,10 @@ class Capabilities(BaseModel):
     pad: StrictBool = True
     legacy: StrictBool = True
     atomic_stores: StrictBool = False
+    transpose: StrictBool = True
+    element_bits: Annotated[tuple[Literal[4, 8, 16, 32], ...], Field(min_length=1), Once] = (
+        *(4, 8, 16, 32),
+    )
     errors: Annotated[tuple[ErrorKind, ...], Once] = ("read", "write", "local")
     error_address: StrictBool = True
     outstanding: Annotated[int, Field(ge=1, le=MAX_OUTSTANDING, strict=True)] = MAX_OUTSTANDING

@@ -13,6 +13,7 @@ from tb.common.errors import PtoError
 from tb.common.text import comma_list
 from tb.dut.manifest import Capabilities, Manifest
 from tb.isa.dma.table import MTE_UB_GM
+from tb.isa.l0.table import ELEMENT_CODES, LOADS
 from tb.isa.ops import LEGACY_FORMS, OPS
 
 SELECTABLE: tuple[str, ...] = (*OPS, *LEGACY_FORMS)
@@ -77,6 +78,16 @@ def without_legacy(capabilities: Mapping[str, Capabilities]) -> frozenset[str]:
     return frozenset(found)
 
 
+def has_elements(ops: Iterable[str]) -> bool:
+    """Tells whether loads of elements to L0 are among ops, which have widths and transposition."""
+    return any(name in LOADS and not LOADS[name].scales for name in ops)
+
+
+def without_bits(bits: Collection[int]) -> str:
+    """Returns the widths of elements of loads to L0 that are not among ``bits``, as text."""
+    return ", ".join(str(size) for size in sorted(ELEMENT_CODES) if size not in bits)
+
+
 def exclusions(manifests: Iterable[Manifest], outstanding: int = 1) -> list[str]:
     """Returns the exclusions of each manifest, in words, for the summary of a run.
 
@@ -99,6 +110,11 @@ def exclusions(manifests: Iterable[Manifest], outstanding: int = 1) -> list[str]
             parts.append("legacy forms")
         if MTE_UB_GM.name in manifest.ops and not can.atomic_stores:
             parts.append("atomic stores")
+        if has_elements(manifest.ops):
+            if not can.transpose:
+                parts.append("transposed loads")
+            if missing_bits := without_bits(can.element_bits):
+                parts.append(f"loads of {missing_bits}-bit elements")
         rules = {rule for op in manifest.ops for rule in OPS[op].rule_names}
         silent = sorted(rules - set(can.d_rules))
         if silent:

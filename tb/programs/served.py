@@ -10,6 +10,7 @@ from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacyOp, LegacySet
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.fix.op import FixDescriptor
+from tb.isa.l0.op import L0Descriptor
 from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 from tb.language.place import Finding
 from tb.language.trace import Move, Trace
@@ -56,6 +57,11 @@ def _lacks(step: Move, can: Capabilities) -> str:
             return "takes no padded rows"
     if isinstance(desc, FixDescriptor) and desc.loop3_en and not can.loops:
         return "takes no loops"
+    if isinstance(desc, L0Descriptor) and not desc.spec.scales:
+        if desc.transpose and not can.transpose:
+            return "takes no transposed loads"
+        if desc.elem_bits not in can.element_bits:
+            return f"takes no loads of {desc.elem_bits}-bit elements"
     broken = [one.rule.name for one in step.lowering.broken]
     silent = [name for name in broken if name not in can.d_rules]
     if silent:

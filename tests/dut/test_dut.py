@@ -239,6 +239,15 @@ def test_the_exclusions_of_a_manifest(tmp_path: Path) -> None:
     assert exclusions(reference_manifests(), 64) == []
 
 
+@pytest.mark.parametrize(("op", "told"), [("mte_l1_l0b", True), ("mte_l1_l0b_mx", False)])
+def test_the_exclusions_of_a_loader(tmp_path: Path, op: str, told: bool) -> None:
+    """Scales have neither widths nor transposition."""
+    able = {"transpose": "false", "element_bits": "[16, 32]", "ops": f'["{op}"]', "d_rules": ""}
+    (sentence,) = exclusions([load_manifest(write(tmp_path, slot='"mte1"', **able))], 16)
+    for text in ("transposed loads", "loads of 4, 8-bit elements"):
+        assert (text in sentence) == told
+
+
 def test_file_lists_are_read_nested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("rtl", "inc", "ip"):
         (tmp_path / name).mkdir()

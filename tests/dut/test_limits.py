@@ -13,12 +13,15 @@ from sequences.draw.traffic import TrafficGenerator
 from sequences.illegal.generator import IllegalGenerator
 from sequences.op_filter import FilterChain, without
 from tb.coverage.functional import FunctionalCoverage
+from tb.coverage.limits import reported
 from tb.coverage.model import CoverageError
 from tb.coverage.traffic import traffic_group
 from tb.dut.constraints import Limits
 from tb.dut.limits import capability_filters
 from tb.dut.manifest import Capabilities, reference_manifests
 from tb.dut.selection import sendable, without_legacy
+from tb.isa.descriptor import unpack
+from tb.isa.l0.op import L0Descriptor
 from tb.isa.ops import OPS, SLOTS
 from tests.sim.limited import LIMITED, ExcludedError, check_block
 from tests.wording import says
@@ -125,3 +128,65 @@ def test_coverage_groups_have_different_names() -> None:
     coverage = FunctionalCoverage(32)
     with pytest.raises(CoverageError, match="group traffic"):
         coverage.add(traffic_group())
+
+
+LOADS = ("mte_l1_l0a", "mte_l1_l0b", "mte_l1_l0a_mx", "mte_l1_l0b_mx")
+RULES = ("LD-L03", "LD-L04", "LD-L05", "LD-L06")
+
+
+def loader(transpose: bool, *bits: int) -> Limits:
+    """Returns the limits of an engine of loads to L0 alone."""
+    can = Capabilities.model_validate(
+        {"ops": LOADS, "d_rules": RULES, "transpose": transpose, "element_bits": bits}
+    )
+    return Limits({"mte1": can})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("transpose", "bits", "reason"),
+    [
+        (False, (4, 8, 16, 32), "transposed loads mte1"),
+        (True, (16, 32), "loads of 4, 8-bit elements mte1"),
+        (False, (16,), "loads of 4, 8, 32-bit elements mte1"),
+    ],
+)
+def test_loads_to_l0_keep_to_transposition_and_elements(
+    transpose: bool, bits: tuple[int, ...], reason: str
+) -> None:
+    limits, counts = loader(transpose, *bits), Counter[str]()
+    coverage = FunctionalCoverage(32, LOADS, illegal=True, limits=limits.forms(LOADS))
+    legal = TrafficGenerator(31, LOADS, limits.narrowed(OpConstraints())).blocks
+    illegal = IllegalGenerator(31, LOADS, OpConstraints(), limits.shapes(LOADS)).blocks
+    seen, scales = set(), 0
+    for draw, count in ((legal, 4000), (illegal, 1000)):
+        for block in FilterChain(limits.filters, counts).blocks(draw, count):
+            coverage.sample(block)
+            for words in block.pack():
+                desc = unpack(words)
+                assert isinstance(desc, L0Descriptor)
+                scales += desc.spec.scales
+                if not desc.spec.scales:
+                    seen.add((desc.elem_bits, bool(desc.transpose)))
+    assert seen == {(size, turn) for size in bits for turn in {False, transpose}}
+    assert scales
+    assert any(says(refusal, reason) for refusal in counts)
+    group = coverage.groups["mte_l1_l0a"]
+    for point in ("elem", "dtype", "transpose"):
+        assert not group.holes(point), point
+        assert not group.hits[point][~group.wanted(point)].any(), point
+    rules = {rule for desc in LOADS for rule in reported(limits.forms(LOADS))[desc]}
+    assert ("LD-L05" in rules) == (transpose and bits != (16,))
+
+
+def test_a_loader_of_everything_has_no_limits() -> None:
+    names = {found.name for found in loader(True, 4, 8, 16, 32).filters}
+    assert names == {"taken_ops"}
+    scales = Capabilities(ops=LOADS[2:], d_rules=RULES, transpose=False, element_bits=(8,))
+    assert {found.name for found in Limits({"mte1": scales}).filters} == {"taken_ops"}
+
+
+@pytest.mark.parametrize("bits", [[], [16, 16], [64], ["16"]])
+def test_wrong_widths_of_elements_are_refused(bits: list[object]) -> None:
+    with pytest.raises(ValueError, match="element_bits"):
+        Capabilities.model_validate({"ops": LOADS, "element_bits": bits})

@@ -383,6 +383,21 @@ def test_shapes_that_an_engine_does_not_take(
     assert line_says(str(error.value), f"{place} {facts}")
 
 
+@pytest.mark.parametrize(
+    ("can", "facts"),
+    [({"transpose": False}, "no transposed loads"), ({"element_bits": [16]}, "no loads 8-bit")],
+)
+def test_loads_that_an_engine_does_not_take(can: dict[str, object], facts: str) -> None:
+    path = ROOT / "examples/programs/gemm_i8.pto"
+    options = ProgramOptions(args=tuple(f"{number}=zeros:65536" for number in range(3)))
+    (loader, *others) = reference_manifests()
+    able = {**loader.capabilities.model_dump(), **can}
+    engines = [engine("mte1", **able), *others]
+    with pytest.raises(PtoError) as error:
+        prepare(request(path, SetupFile(), options), 0, Inputs(Path("x")), engines)
+    assert line_says(str(error.value), f"error pto.mte_l1_l0b engine m mte1 {facts}")
+
+
 # --- jobs of the simulation ----------------------------------------------------------------------
 
 
