@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tb.common import paths
 from tb.common.errors import PtoError
 from tb.coverage.export.code import KINDS, CodeCounts, CodePoint, code_view
 from tb.coverage.export.code_files import HEADER, fold, merged, merged_readable, read, write
@@ -274,3 +275,15 @@ def test_neighbouring_bits_are_one_entry_only_if_they_are_alike(tmp_path: Path) 
         ("w[2]:1->0", 0),
         ("w[1:0]:1->0", 1),
     ]
+
+
+def test_the_stages_of_the_write_back_count_in_slot_fix_alone() -> None:
+    """Another slot uses a few of these functions: the others would be holes of it forever."""
+    stages, uses = '`include "pto_fix_arith.vh"', {}
+    for path in (paths.ROOT / "rtl_stubs").rglob("*.v"):
+        lines = [line.strip() for line in path.read_text().splitlines()]
+        for at, line in enumerate(lines):
+            if line == stages:
+                uses[path.parent.name] = "coverage_off" in lines[at - 1]
+                assert uses[path.parent.name] == ("coverage_on" in lines[at + 1])
+    assert uses == {"pto_fix": False, "gm": True}
