@@ -20,8 +20,10 @@ from tb.common.paths import ROOT
 from tb.common.text import comma_list
 from tb.dut.contract import Port, parameters_of, ports_of
 from tb.dut.profile_text import read_profile
+from tb.dut.selection import has_elements
+from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.fields import OPCODE_BITS
-from tb.isa.ops import LAYOUTS, OPS, SLOTS
+from tb.isa.ops import LAYOUTS, LEGACY_FORMS, OPS, SLOTS
 from tb.isa.profile import SEED
 from tb.isa.status import Status
 
@@ -101,6 +103,8 @@ def new_dut(
     files = {source: _wrapper(name, slot, chosen, language)}
     for file in ("dut.toml", "README.md"):
         files[file] = Template((TEMPLATES / f"{file}.txt").read_text()).substitute(values)
+    kept = [row for row in files["dut.toml"].splitlines(True) if _concerns(row, chosen)]
+    files["dut.toml"] = "".join(kept)
     try:
         folder.mkdir(parents=True)
         for file, text in files.items():
@@ -118,6 +122,21 @@ def new_dut(
             remedy="choose a writable place with --folder",
         ) from None
     return folder / "dut.toml"
+
+
+def _concerns(row: str, ops: Sequence[str]) -> bool:
+    """Tells whether a line of a manifest is of use for ops; other keys are those of any op."""
+    key = row.partition(" ")[0]
+    if key in ("transpose", "element_bits"):
+        return has_elements(ops)
+    if key == "legacy":
+        return not set(ops).isdisjoint(LEGACY_FORMS.values())
+    if key == "atomic_stores":
+        return MTE_UB_GM.name in ops
+    operands = {operand.name for name in ops for operand in OPS[name].operands}
+    if key in ("loops", "pad"):
+        return any(name.startswith(key.removesuffix("s")) for name in operands)
+    return True
 
 
 def new_dut_command(

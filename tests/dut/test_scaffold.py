@@ -79,7 +79,6 @@ def test_the_manifest_declares_the_minimum(tmp_path: Path) -> None:
     manifest = load_manifest(new_dut("demo", "mte3", folder=tmp_path / "deep" / "demo"))
     can = manifest.capabilities
     assert (can.ops, can.loops, can.errors, can.d_rules) == (("mte_ub_gm",), 0, (), ())
-    assert not can.pad
     assert not can.legacy
     # The keys in comments are correct, too.
     path = Path(manifest.path)
@@ -88,6 +87,36 @@ def test_the_manifest_declares_the_minimum(tmp_path: Path) -> None:
     can = load_manifest(path).capabilities
     assert list(can.ops) == ops_of("mte3")
     assert can.d_rules == OPS["mte_ub_gm"].rule_names
+
+
+OPTIONAL = {"loops", "pad", "legacy", "transpose", "element_bits", "atomic_stores"}
+
+
+@pytest.mark.parametrize(
+    ("slot", "ops", "keys"),
+    [
+        ("mte1", [], {"loops"}),
+        ("mte1", ["mte_l1_bt"], set()),
+        ("mte1", ["mte_l1_l0a"], {"transpose", "element_bits"}),
+        ("mte1", ["mte_l1_l0a_mx"], set()),
+        ("mte1", ["mte_l1_ub", "mte_l1_l0b"], {"loops", "transpose", "element_bits"}),
+        ("mte2", [], {"loops", "pad", "legacy"}),
+        ("mte2", ["mte_gm_l1"], {"loops"}),
+        ("mte2", ["mte_gm_l1_frac"], set()),
+        ("mte3", [], {"loops", "legacy", "atomic_stores"}),
+        ("mte3", ["mte_ub_ub"], {"legacy"}),
+        ("fix", [], set()),
+        ("fix", ["mte_l0c_ub"], {"loops"}),
+    ],
+)
+def test_the_manifest_has_the_keys_of_its_ops_alone(
+    slot: str, ops: list[str], keys: set[str], tmp_path: Path
+) -> None:
+    path = new_dut("demo", slot, ops, tmp_path / "demo")
+    can = load_manifest(path).capabilities
+    assert can.model_fields_set & OPTIONAL == keys
+    least = {"loops": 0, "element_bits": (16,)}
+    assert all(getattr(can, key) == least.get(key, False) for key in keys)
 
 
 @pytest.mark.parametrize(
