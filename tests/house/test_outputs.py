@@ -15,6 +15,9 @@ from typer.testing import CliRunner
 
 from tb.cli.main import app
 from tb.common.paths import ROOT
+from tb.dut.manifest import load_manifest
+from tb.dut.selection import exclusions
+from tb.record.settings import RunSettings
 from tests.house.test_docs import PAGES, fences
 
 CHEAP = ("explain", "verify", "new-dut", "check-dut", "outside")
@@ -67,6 +70,14 @@ def test_what_is_documented_is_printed(
         assert {file.name for file in (ROOT / "docs/explain").iterdir()} == {
             file.name for file in pictures.iterdir()
         }
+
+
+@pytest.mark.parametrize("example", ["axi_copy", "reg_dma"])
+def test_the_exclusions_of_an_example_are_those_of_its_manifest(example: str) -> None:
+    """Its other figures need a simulator."""
+    folder = ROOT / "examples" / example
+    (sentence,) = exclusions([load_manifest(folder)], RunSettings().outstanding)
+    assert f"  left out          {sentence}\n" in (folder / "README.md").read_text()
 
 
 def test_a_wrong_output_is_found() -> None:
