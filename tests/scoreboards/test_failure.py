@@ -354,7 +354,7 @@ def test_ops_are_ordered_by_links_of_links_and_by_those_before_in_a_slot() -> No
     assert [unordered(block, at) for at in range(4)] == [None, None, 3, 2]
     block.after[3] = 2
     assert [unordered(block, at) for at in range(4)] == [None] * 4
-    loads = [MteGmUb(0, 0, 64, 1, 64, 64), MteUbUb(4096, 8192, 1, 2, 0, 0)]
+    loads: list[V06Op] = [MteGmUb(0, 0, 64, 1, 64, 64), MteUbUb(4096, 8192, 1, 2, 0, 0)]
     block = from_ops([*loads, MteUbUb(0, 4096, 1, 2, 0, 0)])
     assert unordered(block, 2) == 0
     block.after[1] = 0  # What the op before in its slot waits for, it waits for.
