@@ -47,6 +47,7 @@ def test_a_legal_program_that_is_broken_is_refused(tmp_path: Path) -> None:
         ({"line": 9}, "bt.pto:9: illegal/bt_l01_narrow: expected BT-L01, got another line"),
         ({"column": 6}, "another column than 6"),
         ({"also": ("BT-L02",)}, "other findings"),
+        ({"facts": "i64 to f32"}, "another message than i64 to f32"),
         ({"text": "func.func @k() {\n  return\n}\n"}, "got no finding"),
     ],
     ids=lambda x: next(iter(x)) if isinstance(x, dict) else "",
@@ -56,6 +57,12 @@ def test_a_wrong_expectation_fails(change: dict[str, Any], message: str, tmp_pat
     assert message not in complaint(case, findings(case, tmp_path))
     wrong = replace(case, **change)
     assert message in complaint(wrong, findings(wrong, tmp_path))
+
+
+def test_a_finding_of_a_rule_has_the_op_at_its_place(tmp_path: Path) -> None:
+    case = next(case for case in CASES if case.name == "illegal/bt_l01_narrow")
+    (finding,) = findings(case, tmp_path)
+    assert "got another op" in complaint(case, [replace(finding, op="pto.mte_l1_fb")])
 
 
 def test_cases_of_one_file_keep_their_lines(tmp_path: Path) -> None:

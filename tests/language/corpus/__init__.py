@@ -14,8 +14,9 @@ A file holds the cases of one family of rules, separated by lines of ``// -----`
 
 ``expected`` lists rules or words, one of which fits the first finding, and its place: the line
 below with a column, without one where the specification does not fix it, or no ``@below`` where the
-place may be one of several. ``with: --profile=a5``, ``--ubuf-to-ubuf=blocks`` and
-``--hazard=error`` are as of ``pto-dv verify``. ``also`` lists rules or words of further findings.
+place may be one of several. ``says`` and facts of the message may follow. ``with: --profile=a5``,
+``--ubuf-to-ubuf=blocks`` and ``--hazard=error`` are as of ``pto-dv verify``. ``also`` lists rules or
+words of further findings.
 ``--run`` requires every value, as a run does; without it the case is checked as by ``pto-dv
 verify``. :mod:`tests.language.corpus.short` supplies the module, function and values that a case
 omits.
@@ -39,6 +40,7 @@ from tb.language.run.walk import trace
 from tb.language.trace import Argument
 from tb.language.verify import verify_file
 from tests.language.corpus.short import complete
+from tests.wording import says
 
 FOLDER = Path(__file__).parent
 
@@ -109,7 +111,8 @@ LOOP_GROUPS = "A-08"
 
 _EXPECTABLE = {*WORDS, *RULES, *SYNC_RULES, *PRODUCT_RULES, HAZARD, LOOP_GROUPS}
 SEPARATOR = "// -----\n"
-EXPECTED = re.compile(r" *// expected: (\S+)(?: (@below)(?::(\d+))?)?")
+EXPECTED = re.compile(r" *// expected: (\S+)(?: (@below)(?::(\d+))?)?(?: says (.+))?")
+NAME = re.compile(r'"?(pto\.\w+)')
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,7 @@ class Case:
         expected: Rules and words of ``expected``; empty for a legal case.
         also: Rules or words of the other findings, in their order.
         line, column: Place of the first finding in the file; 0 where any is right.
+        facts: What its message says (:mod:`tests.wording`).
         options: Words of ``with``.
         text: The whole program: the case without its separators, with what it omits.
         before: Number of lines of ``text`` that precede those of the file.
@@ -138,6 +142,7 @@ class Case:
     options: tuple[str, ...]
     text: str = field(repr=False)
     before: int = 0
+    facts: str = ""
 
     @property
     def lines(self) -> list[str]:
@@ -191,17 +196,18 @@ def read_case(path: Path, start: int, text: str) -> Case:
     if len(found) != (path.parent.name == "illegal"):
         raise ValueError(f"{where}: a case expects one finding in illegal/ and none in legal/")
     none: tuple[str, ...] = ()
-    expected, line, column = none, 0, 0
+    expected, line, column, facts = none, 0, 0, ""
     for number, words in found:
         if words is None or not {*words[1].split("|")} <= _EXPECTABLE:
             raise ValueError(f"{path}:{start + number}: {lines[number]!r} cannot be expected")
         expected = tuple(words[1].split("|"))
         line, column = start + number + 1 if words[2] else 0, int(words[3] or 0)
+        facts = words[4] or ""
     name = lines[0].removeprefix("// case: ")
     options, also = heads.get("with", none), heads.get("also", none)
     program, before = complete(name, text)
     name = f"{path.parent.name}/{name}"
-    return Case(path, start, name, expected, also, line, column, options, program, before)
+    return Case(path, start, name, expected, also, line, column, options, program, before, facts)
 
 
 def read_cases(path: Path) -> list[Case]:
@@ -271,6 +277,13 @@ def fits(expected: tuple[str, ...], finding: Finding) -> bool:
     return not finding.rule and any(re.search(WORDS[word], message) for word in words)
 
 
+def names_its_op(case: Case, finding: Finding) -> bool:
+    """Tells whether a finding names the op at its place, if there is one."""
+    line, at = finding.place.line - case.start, finding.place.column - 1
+    op = NAME.match(case.lines[line], at) if 0 <= line < len(case.lines) else None
+    return op is None or not finding.rule or finding.op == op[1]
+
+
 def complaint(case: Case, found: list[Finding]) -> str:
     """Returns the difference between expected and real findings, with its place; empty if none."""
     first = found[0] if found else None
@@ -284,6 +297,10 @@ def complaint(case: Case, found: list[Finding]) -> str:
         wrong = "another line"
     elif first is not None and case.column not in (0, first.place.column):
         wrong = f"another column than {case.column}"
+    elif first is not None and case.facts and not says(first.message, case.facts):
+        wrong = f"another message than {case.facts}"
+    elif not all(names_its_op(case, finding) for finding in found):
+        wrong = "another op"
     elif not all(finding.message.strip() for finding in found):
         wrong = "a finding without a message"
     elif len(others) != len(case.also) or not all(
