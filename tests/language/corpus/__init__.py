@@ -15,8 +15,8 @@ A file holds the cases of one family of rules, separated by lines of ``// -----`
 ``expected`` lists rules or words, one of which fits the first finding, and its place: the line
 below with a column, without one where the specification does not fix it, or no ``@below`` where the
 place may be one of several. ``says`` and facts of the message may follow. ``with: --profile=a5``,
-``--ubuf-to-ubuf=blocks`` and ``--hazard=error`` are as of ``pto-dv verify``. ``also`` lists rules or
-words of further findings.
+``--ubuf-to-ubuf=blocks`` and ``--hazard=error`` are as of ``pto-dv verify``. ``also`` lists rules
+or words of further findings.
 ``--run`` requires every value, as a run does; without it the case is checked as by ``pto-dv
 verify``. :mod:`tests.language.corpus.short` supplies the module, function and values that a case
 omits.
