@@ -55,132 +55,123 @@ def lines(found: Order) -> list[tuple[int, str, str]]:
     return [(f.place.line, f.rule, f.message.partition(":")[0]) for f in found.findings]
 
 
-def test_a_flag_orders_two_pipes() -> None:
-    found = ordered([load(0), *sync(MTE2, MTE3), store(0)])
-    assert found.findings == ()
-    assert found.sequence == (0, 3)
-    assert found.after == {3: (0,)}
+def hazard(line: int) -> tuple[int, str, str]:
+    """Returns a hazard between two pipes."""
+    return line, "", "hazard"
 
 
-def test_without_a_flag_it_is_a_hazard_with_both_places_and_the_bytes() -> None:
+def same_pipe(line: int) -> tuple[int, str, str]:
+    """Returns a hazard between two ops of one pipe."""
+    return line, "A-14", "hazard"
+
+
+def waits(line: int) -> tuple[int, str, str]:
+    return line, "", "deadlock"
+
+
+PADDED = move(MteGmUb(0, 0, 40, 1, 0, 96, pad=Pad("i8", 0)))
+INSIDE = move(MteUbUb(0, 1024, 8, 1, 0, 0))
+SUB_BLOCK_1 = move(MteUbGm(0, 0x10000, 64, 1, 0, 0, ub_sub=1))
+SPLIT = move(MteL0cUb(0, 0, 2, 16, 0, 16, ub_split="split_m"))
+FAR = move(MteGmUb(UNKNOWN, 0, UNKNOWN, 1, 0, 0))
+COPY = move(CopyGmToUbuf(0, 0, 0, 1, 32, 0, 0, 0, 0, 32, 32))
+LOADED, BROUGHT = sync(MTE2, MTE3)
+STORED, TAKEN = sync(MTE3, MTE2)
+
+FOUND: dict[str, tuple[list[Step], list[tuple[int, str, str]], str]] = {
+    # What the corpus lacks: steps, findings, facts of the first of them.
+    "no flag": (
+        [load(64), store(0)],
+        [hazard(1)],
+        "hazard reads ub0 0x40..0xff 192 B pto.mte_gm_ub x.pto:0:3 writes",
+    ),
+    "barrier of the later pipe": ([store(0), barrier(MTE2), load(0)], [hazard(2)], ""),
+    "loads of two places": ([load(0), load(512)], [], ""),
+    "stores to one byte": ([store(0, 0), store(0, 255)], [same_pipe(1)], ""),
+    "load after a store": ([store(0), load(0)], [hazard(1)], ""),
+    "wait without a set": (
+        [load(0), wait_flag(MTE2, MTE3, 3), store(0)],
+        [waits(1), hazard(2)],
+        "event 3 of PIPE_MTE2 -> PIPE_MTE3",
+    ),
+    "second wait": (
+        [load(0), *sync(MTE2, MTE3), wait_flag(MTE2, MTE3), store(0)],
+        [waits(3)],
+        "wait 2",
+    ),
+    "waits for one another": (
+        [TAKEN, load(0), LOADED, BROUGHT, store(0), STORED],
+        [waits(0)],
+        "deadlock waits set_flag x.pto:5:3 wait_flag x.pto:3:3 waits set_flag x.pto:2:3 this",
+    ),
+    "circle through a barrier": (
+        [BROUGHT, barrier(), load(0), LOADED],
+        [waits(0)],
+        "barrier at x.pto:1:3",
+    ),
+    "event set twice": (
+        [load(0), LOADED, load(512), LOADED, BROUGHT, BROUGHT],
+        [(3, "", "flag")],
+        "x.pto:1:3",
+    ),
+    "two events": ([*sync(MTE2, MTE3, 0), *sync(MTE2, MTE3, 1)], [], ""),
+    "padding": ([PADDED, store(64, size=1)], [hazard(1)], ""),
+    "after the padding": ([PADDED, store(96, size=1)], [], ""),
+    "two sub-blocks": ([load(0), SUB_BLOCK_1], [], ""),
+    "split into both sub-blocks": ([SPLIT, SUB_BLOCK_1], [hazard(1)], ""),
+    "unknown addresses": ([FAR, store(0)], [], ""),
+    "unknown registers": ([move(SetLoopSize("outtoub", UNKNOWN, 1)), COPY, store(0)], [], ""),
+    "op that retires with an error": ([load(1), store(0)], [], ""),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_is_found(name: str) -> None:
+    steps, expected, facts = FOUND[name]
+    found = ordered(steps)
+    assert lines(found) == expected
+    assert not facts or says(found.findings[0].message, facts)
+
+
+ORDERED: dict[str, tuple[list[Step], tuple[int, ...], dict[int, tuple[int, ...]]]] = {
+    # What: steps, sequence, which steps each of them follows.
+    "flag": ([load(0), *sync(MTE2, MTE3), store(0)], (0, 3), {3: (0,)}),
+    "flags over a third pipe": (
+        [load(0), *sync(MTE2, V), *sync(V, MTE3), store(0)],
+        (0, 5),
+        {5: (0,)},
+    ),
+    "barrier": ([load(0), barrier(MTE2), load(128)], (0, 2), {2: (0,)}),
+    "barrier of all pipes": (
+        [load(0), store(512), barrier(), store(0), load(512)],
+        (0, 1, 3, 4),
+        {3: (0, 1), 4: (0, 1)},
+    ),
+    "implied links are omitted": (
+        [
+            *(load(0), *sync(MTE2, V), INSIDE, set_flag(V, MTE3), LOADED),
+            *(wait_flag(V, MTE3), BROUGHT, store(1024), store(2048, 0x20000)),
+        ],
+        (0, 3, 8, 9),
+        {3: (0,), 8: (3,)},
+    ),
+    # Pipes have separate queues.
+    "wait before its set": ([BROUGHT, store(0), load(0), LOADED], (2, 1), {1: (2,)}),
+}
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_flags_and_barriers_order(name: str) -> None:
+    steps, sequence, after = ORDERED[name]
+    found = ordered(steps)
+    assert (found.findings, found.sequence, found.after) == ((), sequence, after)
+
+
+def test_a_hazard_names_the_flag_and_a_deadlock_runs_nothing() -> None:
     found = ordered([load(64), store(0)])
-    (finding,) = found.findings
-    assert (finding.place.line, finding.op, finding.rule) == (1, "pto.mte_ub_gm", "")
-    facts = "hazard reads ub0 0x40..0xff 192 B pto.mte_gm_ub x.pto:0:3 writes"
-    assert says(finding.message, facts)
-    assert "PIPE_MTE2 to PIPE_MTE3" in finding.legal
+    assert "PIPE_MTE2 to PIPE_MTE3" in found.findings[0].legal
     assert found.after == {}
-
-
-def test_a_flag_of_the_wrong_pipe_or_too_early_orders_nothing() -> None:
-    assert lines(ordered([load(0), *sync(MTE2, V), store(0)])) == [(3, "", "hazard")]
-    early: list[Step] = [set_flag(MTE2, MTE3), load(0), wait_flag(MTE2, MTE3), store(0)]
-    assert lines(ordered(early)) == [(3, "", "hazard")]
-
-
-def test_flags_are_transitive() -> None:
-    steps: list[Step] = [load(0), *sync(MTE2, V), *sync(V, MTE3), store(0)]
-    found = ordered(steps)
-    assert found.findings == ()
-    assert found.after == {5: (0,)}
-
-
-def test_one_pipe_needs_a_barrier() -> None:
-    assert lines(ordered([load(0), load(128)])) == [(1, "A-14", "hazard")]
-    found = ordered([load(0), barrier(MTE2), load(128)])
-    assert found.findings == ()
-    assert found.after == {2: (0,)}
-    assert lines(ordered([load(0), barrier(MTE3), load(128)])) == [(2, "A-14", "hazard")]
-
-
-def test_reads_alone_are_no_hazard() -> None:
-    assert ordered([load(0), load(512)]).findings == ()
-    assert ordered([store(0, 0), store(0, 4096)]).findings == ()
-    assert lines(ordered([store(0, 0), store(0, 255)])) == [(1, "A-14", "hazard")]
-
-
-def test_a_later_load_must_wait_for_the_store_before_it() -> None:
-    assert lines(ordered([store(0), load(0)])) == [(1, "", "hazard")]
-
-
-def test_a_barrier_over_all_pipes() -> None:
-    found = ordered([load(0), store(512), barrier(), store(0), load(512)])
-    assert found.findings == ()
-    assert found.after == {3: (0, 1), 4: (0, 1)}
-
-
-def test_a_flag_across_a_barrier_on_the_way_back() -> None:
-    """The barrier of a pipe orders no other pipe."""
-    steps: list[Step] = [store(0), barrier(MTE2), load(0)]
-    assert lines(ordered(steps)) == [(2, "", "hazard")]
-
-
-def test_implied_links_are_omitted() -> None:
-    steps: list[Step] = [
-        load(0),
-        *sync(MTE2, V),
-        move(MteUbUb(0, 1024, 8, 1, 0, 0)),
-        set_flag(V, MTE3),
-        set_flag(MTE2, MTE3),
-        wait_flag(V, MTE3),
-        wait_flag(MTE2, MTE3),
-        store(1024),
-        store(2048, 0x20000),
-    ]
-    found = ordered(steps)
-    assert found.findings == ()
-    assert found.after == {3: (0,), 8: (3,)}
-
-
-def test_flags_override_program_order() -> None:
-    """A wait may precede its set, since pipes have separate queues."""
-    found = ordered([wait_flag(MTE2, MTE3), store(0), load(0), set_flag(MTE2, MTE3)])
-    assert found.findings == ()
-    assert found.sequence == (2, 1)
-    assert found.after == {1: (2,)}
-
-
-def test_a_wait_without_a_set() -> None:
-    found = ordered([load(0), wait_flag(MTE2, MTE3, 3), store(0)])
-    assert lines(found)[0] == (1, "", "deadlock")
-    assert "event 3 of PIPE_MTE2 -> PIPE_MTE3" in found.findings[0].message
-    assert found.findings[0].op == "pto.wait_flag"
-    again = ordered([load(0), *sync(MTE2, MTE3), wait_flag(MTE2, MTE3), store(0)])
-    assert lines(again) == [(3, "", "deadlock")]
-    assert "wait 2" in again.findings[0].message
-
-
-def test_waits_that_wait_for_one_another() -> None:
-    steps: list[Step] = [
-        wait_flag(MTE3, MTE2),
-        load(0),
-        set_flag(MTE2, MTE3),
-        wait_flag(MTE2, MTE3),
-        store(0),
-        set_flag(MTE3, MTE2),
-    ]
-    found = ordered(steps)
-    assert lines(found) == [(0, "", "deadlock")]
-    facts = "deadlock waits set_flag x.pto:5:3 wait_flag x.pto:3:3 waits set_flag x.pto:2:3 this"
-    assert says(found.findings[0].message, facts)
-    assert found.sequence == ()
-
-
-def test_a_circle_through_a_barrier() -> None:
-    steps: list[Step] = [wait_flag(MTE2, MTE3), barrier(), load(0), set_flag(MTE2, MTE3)]
-    found = ordered(steps)
-    assert lines(found) == [(0, "", "deadlock")]
-    assert "barrier at x.pto:1:3" in found.findings[0].message
-
-
-def test_an_event_set_twice() -> None:
-    steps: list[Step] = [load(0), set_flag(MTE2, MTE3), load(512), set_flag(MTE2, MTE3)]
-    steps += [wait_flag(MTE2, MTE3), wait_flag(MTE2, MTE3)]
-    found = ordered(steps)
-    assert lines(found) == [(3, "", "flag")]
-    assert "x.pto:1:3" in found.findings[0].message
-    other = [*sync(MTE2, MTE3, 0), *sync(MTE2, MTE3, 1)]
-    assert ordered(other).findings == ()
+    assert ordered(FOUND["waits for one another"][0]).sequence == ()
 
 
 def test_a_loop_needs_a_flag_on_the_way_back() -> None:
@@ -205,31 +196,11 @@ def test_events_left_set_are_a_note() -> None:
     assert says(note, r"x.pto:1:3 note event 2 PIPE_MTE2 PIPE_MTE3 set end")
 
 
-def test_rows_between_rows_are_no_hazard() -> None:
-    even = move(MteGmUb(0, 0, 32, 16, 32, 64))
-    odd = move(MteGmUb(0, 32, 32, 16, 32, 64))
-    whole = move(MteGmUb(0, 0, 32, 16, 32, 64, (Loop(2, 0, 32),)))
-    assert ordered([even, odd]).findings == ()
-    assert lines(ordered([even, odd, whole])) == [(2, "A-14", "hazard")]
-
-
-def test_padding_is_written_too() -> None:
-    padded = move(MteGmUb(0, 0, 40, 1, 0, 96, pad=Pad("i8", 0)))
-    assert lines(ordered([padded, store(64, size=1)])) == [(1, "", "hazard")]
-    assert ordered([padded, store(96, size=1)]).findings == ()
-
-
-def test_sub_blocks_are_apart() -> None:
-    other = move(MteUbGm(0, 0x10000, 256, 1, 0, 0, ub_sub=1))
-    assert ordered([load(0), other]).findings == ()
-
-
 def test_legacy_copies_read_the_registers_of_program_order() -> None:
-    copy = CopyGmToUbuf(0, 0, 0, 1, 32, 0, 0, 0, 0, 32, 32)
     steps: list[Step] = [
         move(SetLoopSize("outtoub", 2, 1)),
         move(SetLoopStride("outtoub", 1, 32, 64)),
-        move(copy),
+        COPY,
         move(SetLoopSize("outtoub", 1, 1)),
         move(CopyGmToUbuf(0, 96, 0, 1, 32, 0, 0, 0, 0, 32, 32)),
         *sync(MTE2, MTE3),
@@ -261,12 +232,6 @@ def test_write_backs_read_their_parameters() -> None:
     (warning,) = ordered([rows, move(back)]).warnings
     assert (warning.place.line, warning.rule) == (1, "A-14")
     assert ordered([rows, barrier(FIX), move(back)]).warnings == ()
-
-
-def test_a_split_write_back_touches_both_sub_blocks() -> None:
-    back = move(MteL0cUb(0, 0, 2, 16, 0, 16, ub_split="split_m"))
-    other = move(MteUbGm(0, 0x10000, 64, 1, 0, 0, ub_sub=1))
-    assert lines(ordered([back, other])) == [(1, "", "hazard")]
 
 
 def test_two_atomic_updates_of_one_place_need_a_barrier() -> None:
@@ -307,18 +272,6 @@ def test_the_matrix_unit() -> None:
     assert found.after == {3: (0,), 7: (4,), 10: (7,)}
     bare = [step for step in steps if isinstance(step, Move | Compute)]
     assert lines(ordered(bare)) == [(n, "", "hazard") for n in (1, 2, 3, 3, 4)]
-
-
-def test_unknown_addresses_are_no_hazard() -> None:
-    unknown = move(MteGmUb(UNKNOWN, 0, UNKNOWN, 1, 0, 0))
-    assert ordered([unknown, store(0)]).findings == ()
-    copy = move(CopyGmToUbuf(0, 0, 0, 1, 32, 0, 0, 0, 0, 32, 32))
-    size = move(SetLoopSize("outtoub", UNKNOWN, 1))
-    assert ordered([size, copy, store(0)]).findings == ()
-
-
-def test_ops_that_retire_with_an_error_touch_nothing() -> None:
-    assert ordered([load(1), store(0)]).findings == ()
 
 
 # --- verdicts -----------------------------------------------------------------------------------

@@ -112,7 +112,9 @@ LOOP_GROUPS = "A-08"
 _EXPECTABLE = {*WORDS, *RULES, *SYNC_RULES, *PRODUCT_RULES, HAZARD, LOOP_GROUPS}
 SEPARATOR = "// -----\n"
 EXPECTED = re.compile(r" *// expected: (\S+)(?: (@below)(?::(\d+))?)?(?: says (.+))?")
-NAME = re.compile(r'"?(pto\.\w+)')
+NAME = re.compile(r'"?(pto\.[\w.]+)')
+FLAGS = ("pto.set_flag", "pto.wait_flag")
+"""Names of all flags, computed ones and events, in findings on their order."""
 
 
 @dataclass(frozen=True)
@@ -281,7 +283,7 @@ def names_its_op(case: Case, finding: Finding) -> bool:
     """Tells whether a finding names the op at its place, if there is one."""
     line, at = finding.place.line - case.start, finding.place.column - 1
     op = NAME.match(case.lines[line], at) if 0 <= line < len(case.lines) else None
-    return op is None or not finding.rule or finding.op == op[1]
+    return op is None or finding.op in (op[1], *FLAGS) or finding.message.startswith(op[1])
 
 
 def complaint(case: Case, found: list[Finding]) -> str:
