@@ -38,7 +38,7 @@ from tb.language.verify import Verified, verify_file
 from tests.language.programs import FORMS, in_form, program
 from tests.language.steps import barrier, bracket, get_buf, move, rls_buf, set_flag, sync, wait_flag
 from tests.language.steps import program as steps_of
-from tests.wording import line_says, says
+from tests.wording import says
 
 MTE1, MTE2, MTE3, V, M = Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.V, Pipe.M
 
@@ -136,23 +136,9 @@ def test_a_release_of_mode_1_follows_every_user() -> None:
     assert joined.findings == ()
 
 
-def test_a_buffer_that_is_held_is_waited_for_for_ever() -> None:
-    """BF-05: a release later in the program is not waited for."""
-    found = ordered(get_buf(MTE2), get_buf(MTE3), rls_buf(MTE2), rls_buf(MTE3))
-    (finding,) = found.findings
-    assert (finding.place.line, finding.op) == (1, "pto.get_buf")
-    assert line_says(finding.message, "deadlock waits for ever buffer 0 PIPE_MTE2 holds x.pto:0:3")
-
-
-def test_brackets_do_not_nest() -> None:
-    """BF-03: each has its release, on its own pipe."""
-    assert lines(ordered(get_buf(V), get_buf(V))) == [(1, "BF-03", "buffer")]
-    assert lines(ordered(rls_buf(V))) == [(0, "BF-03", "buffer")]
-    found = ordered(get_buf(V), rls_buf(M))
-    assert lines(found) == [(1, "BF-03", "buffer")]
-    assert says(found.findings[0].message, "releases buffer 0 PIPE_M not hold PIPE_V x.pto:0:3")
+def test_each_place_has_one_finding() -> None:
     again = order(steps_of([rls_buf(V)] * 3, [4, 4, 5]))
-    assert lines(again) == [(4, "BF-03", "buffer"), (5, "BF-03", "buffer")], "each place once"
+    assert lines(again) == [(4, "BF-03", "buffer"), (5, "BF-03", "buffer")]
 
 
 def test_a_buffer_that_is_kept_is_a_note() -> None:
@@ -271,12 +257,6 @@ def test_a_number_is_read_when_the_op_is_issued() -> None:
     assert [x.buffer for x in made if isinstance(x, RlsBuf)] == [0, 1, 2]
 
 
-def test_a_number_out_of_range_is_reported() -> None:
-    text = refused(LOOP.format(end=9, bound="%i2"))
-    assert line_says(text, "x.pto:6:5 pto.set_flag_dyn FL-01 event is 8")
-    assert "legal: 0..7" in text
-
-
 def test_numbers_out_of_range_are_reported_once_each(tmp_path: Path) -> None:
     found = verified(LOOP.format(end=40, bound="%i2"), tmp_path)
     assert [(x.place.line, x.rule) for x in found.findings] == [
@@ -285,38 +265,30 @@ def test_numbers_out_of_range_are_reported_once_each(tmp_path: Path) -> None:
     assert not any("not known" in note for note in found.notes)
 
 
-def test_an_unknown_number_is_a_note_and_stops_a_run(tmp_path: Path) -> None:
+def test_an_unknown_number_is_a_note(tmp_path: Path) -> None:
     found = verified(LOOP.format(end=3, bound="%n"), tmp_path)
     assert found.findings == ()
     notes = [x for x in found.notes if "flag or buffer is not known" in x]
     assert [note.split(":")[1] for note in notes] == ["6", "7", "8", "9"]
-    text = refused("func.func @k(%i: index) {\npto.get_buf_dyn <PIPE_V>, %i\nfunc.return\n}\n")
-    assert line_says(text, "x.pto:2:1 pto.get_buf_dyn buffer not known argument 0 --arg 0=VALUE")
 
 
 # --- ops that are not executed --------------------------------------------------------------------
 
-UNEXECUTED = {
-    "get_buf": 'pto.get_buf "PIPE_V", 3, 2',
-}
+UNEXECUTED = body('pto.get_buf "PIPE_V", 3, 2')
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("mode", ["refuse", "skip"])
-@pytest.mark.parametrize("name", UNEXECUTED)
-def test_no_run_leaves_out_a_signal(name: str, mode: Literal["refuse", "skip"], form: str) -> None:
-    text = refused(in_form(body(UNEXECUTED[name]), form), mode)
-    assert says(text, f"pto.{name} op known and not executed")
-    assert ("one block runs" in text) is (name != "get_buf")
-    assert "deadlock" not in text
-    assert "did you mean" not in text
+def test_no_run_leaves_out_a_signal(mode: Literal["refuse", "skip"], form: str) -> None:
+    text = refused(in_form(UNEXECUTED, form), mode)
+    assert says(text, "pto.get_buf op known and not executed")
+    assert not any(words in text for words in ("one block runs", "deadlock", "did you mean"))
 
 
-@pytest.mark.parametrize("name", UNEXECUTED)
-def test_a_check_accepts_a_signal_with_a_note(name: str, tmp_path: Path) -> None:
-    found = verified(body(UNEXECUTED[name]), tmp_path)
+def test_a_check_accepts_a_signal_with_a_note(tmp_path: Path) -> None:
+    found = verified(UNEXECUTED, tmp_path)
     assert found.findings == ()
-    assert found.notes == (f"{tmp_path}/x.pto:2:1: note: pto.{name} is known and not executed",)
+    assert found.notes == (f"{tmp_path}/x.pto:2:1: note: pto.get_buf is known and not executed",)
 
 
 SIGNALS = ("{}_intra_block <PIPE_FIX>, 17", "sync.{} <PIPE_FIX>, 3")
@@ -332,8 +304,6 @@ def test_a_signal_is_a_step_of_a_run_alone(signal: str, form: str, tmp_path: Pat
     waits = in_form(body("pto." + signal.format("wait")), form)
     (step,) = trace(read(waits, "x.pto")).steps
     assert isinstance(step, WaitSignal)
-    (finding,) = ordered(step).findings
-    assert says(finding.message, "deadlock waits for ever nothing sets signal")
     for one in (text, waits):
         assert verified(one, tmp_path).findings == ()
 
@@ -352,11 +322,3 @@ def test_fences_are_neither_foreign_nor_steps(tmp_path: Path) -> None:
     found = trace(read(text, "x.pto"))
     assert (len(found.steps), found.skipped) == (1, ())
     assert verified(text, tmp_path).notes == ()
-
-
-def test_a_vector_scope_has_no_synchronization_but_mem_bar() -> None:
-    scope = '"pto.strict_vecscope"() ({{\n  {}\n}}) : () -> ()'
-    with pytest.raises(ProgramError) as caught:
-        read(body(scope.format("pto.barrier <PIPE_V>")), "x.pto")
-    assert line_says(str(caught.value), "x.pto:3:3 pto.barrier inside pto.strict_vecscope")
-    read(body(scope.format('pto.mem_bar "VV_ALL"'), "pto.barrier <PIPE_V>"), "x.pto")

@@ -410,16 +410,6 @@ def test_one_block_runs() -> None:
 @pytest.mark.parametrize(
     ("body", "facts"),
     [
-        ("scf.for %i = %c0 to %c3 step %c0 { }", "step loop 0"),
-        (
-            "%s = arith.constant -2 : index\nscf.for %i = %c0 to %c3 step %s { }",
-            "step loop -2",
-        ),
-        (
-            "%big = arith.constant 4611686018427387904 : index\n"
-            "scf.for %i = %c0 to %big step %c1 { }",
-            "4611686018427387904 iterations 1 step 4611686018427387904 steps",
-        ),
         (
             "%big = arith.constant 2000 : index\nscf.for %i = %c0 to %big step %c1 {\n"
             "scf.for %j = %c0 to %big step %c1 { }\n}",
@@ -430,8 +420,6 @@ def test_one_block_runs() -> None:
             "scf.for %i = %c0 to %many step %c1 { }\nscf.for %i = %c0 to %many step %c1 { }",
             "600000 iterations 1 step 600000 steps rest more than 400000",
         ),
-        ("func.call @again() : () -> ()", "@again nested deeper 64"),
-        ("func.call @none() : () -> ()", "@none no body"),
         (
             "%r = scf.if %b -> (i64) { scf.yield %n : i64 } else { scf.yield }",
             "both branches yield 1 values",
@@ -439,10 +427,9 @@ def test_one_block_runs() -> None:
     ],
 )
 def test_programs_without_end_are_refused(body: str, facts: str) -> None:
-    """Steps of 0, loops and calls without bound; each ends soon."""
-    more = "func.func @again() { func.call @again() : () -> ()\n func.return }\n"
+    """Loops that take too long, and branches that do not fit; each ends soon."""
     with processor_seconds(10):
-        found = refused(body, more + "func.func private @none()", function="k", arguments={2: 1})
+        found = refused(body, arguments={2: 1})
     assert says(found, facts)
     assert found.startswith("x.pto:1")
 
@@ -602,13 +589,6 @@ def test_a_static_walk_continues_with_unknown_values() -> None:
     ("body", "facts"),
     [
         (load(), "gm_src %p not known argument 0 %p not given --arg 0=FILE"),
-        (size("%n"), "loop1_count %n not known argument 1 %n not given"),
-        ("scf.if %b { }", "condition not known argument 2 %b"),
-        ("scf.for %i = %c0 to %m step %c1 { }", "bound step loop not known"),
-        (
-            f"%v = pto.vsum %u : !pto.ptr<f16, ub> -> i64\n{size('%v')}",
-            "result foreign pto.vsum x.pto:10:6",
-        ),
         (
             "%f = arith.constant 1.0 : f32\n%g = arith.addf %f, %f : f32\n"
             "pto.set_mov_pad_val %g : f32",
