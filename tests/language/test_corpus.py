@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-import random
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tb.common.errors import PtoError
-from tb.language.reader import read_file
-from tests.language.corpus import Case, cases, complaint, findings, parts, read_cases
+from tests.language.corpus import cases, complaint, findings, parts, read_cases
 from tests.language.corpus.short import complete
 from tests.wording import line_says
 
@@ -176,63 +172,3 @@ def test_lines_may_end_as_on_windows(part: str, tmp_path: Path) -> None:
     for case in PARTS[part][::8]:
         windows = replace(case, text=case.text.replace("\n", "\r\n"))
         assert findings(windows, tmp_path) == findings(case, tmp_path), case.name
-
-
-TOKEN = re.compile(r'"[^"\n]*"|//[^\n]*|[%@#!^]?[\w.$-]+|\s+|.', re.DOTALL)
-
-
-def mutants(seed: int, count: int) -> list[tuple[Case, str]]:
-    """Returns texts of the corpus with a token omitted, doubled or replaced, or cut after it."""
-    rng = random.Random(seed)
-    tokens = [TOKEN.findall(case.text) for case in CASES]
-    made = []
-    for _ in range(count):
-        number = rng.randrange(len(CASES))
-        text = [*tokens[number]]
-        at = rng.randrange(len(text))
-        text[at : at + 1] = rng.choice(
-            ([], text[at : at + 1] * 2, [rng.choice(rng.choice(tokens))], [text[at - 1], text[at]])
-        )
-        made.append((CASES[number], "".join(text[: at + 1] if rng.random() < 0.2 else text)))
-    return made
-
-
-@pytest.mark.long
-def test_broken_programs_are_findings_or_pto_errors(tmp_path: Path) -> None:
-    """No text raises another exception, and every finding has a message."""
-    refused = 0
-    for case, text in mutants(1, 150):
-        try:
-            found = findings(replace(case, text=text), tmp_path)
-        except PtoError:
-            found = []
-        assert all(finding.message.strip() for finding in found), text
-        refused += bool(found)
-    assert refused > 75
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"", "empty"),
-        (b" \n\t\n", "empty"),
-        (b"// nothing but words\n", "op"),
-        (b"module {\n\0}\n", "NUL"),
-        ("module {}".encode("utf-16"), "UTF-8"),
-        (b"module {\n  \xff\n}\n", "UTF-8"),
-        (b"\x7fELF\x02\x01\x01", r"x\.pto:1:1"),
-    ],
-)
-def test_files_that_are_no_programs(data: bytes, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "x.pto"
-    path.write_bytes(data)
-    with pytest.raises(PtoError, match=message) as error:
-        read_file(path)
-    assert str(path) in str(error.value)
-
-
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    for path in (tmp_path / "nowhere.pto", tmp_path):
-        with pytest.raises(PtoError, match="cannot be read") as error:
-            read_file(path)
-        assert str(path) in str(error.value)

@@ -1,32 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading and walking of any text ends soon, with a PtoError or without an error."""
+"""Any text is read, walked and checked soon, with a PtoError or without an error."""
 
 from __future__ import annotations
 
 import random
 import re
-from contextlib import suppress
 
 import pytest
 
 from tb.common.errors import PtoError
-from tb.language.place import ProgramError
+from tb.language.order.order import order
+from tb.language.place import Finding, ProgramError
 from tb.language.reader import read
+from tb.language.rules.check import check
 from tb.language.run.walk import trace
 from tests.language.corpus import cases
+from tests.language.programs import BEFORE, EVERY_OP
 from tests.processor import processor_seconds
 
 TOKEN = re.compile(r"%[\w$.-]+|[\w.!#]+|\s+|.", re.DOTALL)
 NUMBERS = ("-1", "0", "1", "65536", str(1 << 32), str(1 << 63), str((1 << 64) - 1))
-MUTANTS = 1500
+ODD = [*'(){}<>[]:,=%"#!^@', "->", "0x", "-", "9" * 30, "\N{SECTION SIGN}", "\t"]
+MUTANTS = 2500
 
 
 def _mutant(rng: random.Random, texts: list[str], pool: list[str]) -> str:
-    """Returns a case of the corpus with up to four tokens omitted, doubled, swapped or replaced."""
+    """Returns a text with up to four tokens omitted, doubled, swapped, cut or replaced."""
     tokens = TOKEN.findall(rng.choice(texts))
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         at = rng.randrange(len(tokens))
-        match rng.randrange(5):
+        match rng.randrange(7):
             case 0:
                 tokens[at] = ""
             case 1:
@@ -36,26 +39,43 @@ def _mutant(rng: random.Random, texts: list[str], pool: list[str]) -> str:
             case 3:
                 other = rng.randrange(len(tokens))
                 tokens[at], tokens[other] = tokens[other], tokens[at]
+            case 4:
+                tokens[at] = rng.choice(ODD)
+            case 5:
+                tokens[at] = tokens[at][: rng.randrange(len(tokens[at]) + 1)]
             case _:
                 numbers = [k for k, token in enumerate(tokens) if token.isdigit()]
                 if numbers:
                     tokens[rng.choice(numbers)] = rng.choice(NUMBERS)
-    return "".join(tokens)
+    return "".join(tokens[: at + 1] if rng.random() < 0.1 else tokens)
+
+
+def _findings(text: str, static: bool) -> tuple[list[Finding], bool]:
+    """Returns the findings in a program, and whether it could be walked."""
+    try:
+        steps = trace(read(text, "x.pto"), static=static, foreign="skip", limit=100_000)
+    except ProgramError as error:
+        return list(error.findings), False
+    except PtoError:
+        return [], False
+    return [*steps.findings, *check(steps), *order(steps).findings], True
 
 
 @pytest.mark.long
-def test_mutants_of_the_corpus_raise_only_pto_errors() -> None:
-    """Reader and walk raise no other exception, and end."""
+def test_mutants_raise_only_pto_errors() -> None:
+    """Reader, walk, rules and order raise no other exception, and end; each error has a place."""
     texts = [case.text for case in cases()]
+    texts += [f"{BEFORE}  {op}\n  return\n}}\n" for op in EVERY_OP.values()]
     pool = [token for text in texts for token in TOKEN.findall(text) if not token.isspace()]
     rng = random.Random(7)
     walked = 0
     for number in range(MUTANTS):
         text = _mutant(rng, texts, pool)
-        with processor_seconds(10), suppress(PtoError):
-            trace(read(text, "x.pto"), static=number % 2 == 0, foreign="skip", limit=100_000)
-            walked += 1
-    assert walked > MUTANTS // 10, "some mutants are legal programs"
+        with processor_seconds(10):
+            found, legal = _findings(text, static=number % 2 == 0)
+        assert all(x.message.strip() and x.place.line > 0 for x in found), text
+        walked += legal
+    assert MUTANTS // 12 < walked < MUTANTS // 2, "some mutants are legal programs"
 
 
 @pytest.mark.parametrize("text", ['"', 'func.func @k() {\n  "', 'module attributes {a = "'])

@@ -19,7 +19,7 @@ from tb.language.dialect.pointers import AddPtrOp, CastPtrOp
 from tb.language.dialect.sections import SectionOp
 from tb.language.dialect.types import ELEMENTS, SPACES, PtrType, pointer_of, type_name
 from tb.language.place import ProgramError
-from tb.language.reader import Source, Written, read, read_file, written
+from tb.language.reader import Source, Written, read, read_file
 from tests.language.programs import BEFORE, EVERY_OP, generic, moves, names, only, program
 from tests.wording import pattern
 
@@ -314,13 +314,6 @@ def test_functions_in_the_order_of_the_text() -> None:
     assert [function.sym_name.data for function in source.functions()] == ["there", "here"]
 
 
-def test_lines_may_end_as_on_windows() -> None:
-    text = f"{BEFORE}  {EVERY_OP['mte_gm_l1']}\n  return\n}}\n".replace("\n", "\r\n")
-    source = read(text, "x.pto")
-    (op,) = (op for op in source.module.walk() if written(op))
-    assert str(source.place(op)) == "x.pto:2:3"
-
-
 # --- files ---------------------------------------------------------------------------------------
 
 
@@ -347,6 +340,8 @@ def test_a_file_of_a_hundred_megabytes_is_not_read(tmp_path: Path) -> None:
         (b"// nothing but words\n", "1:1", "the file has no op"),
         (b"func\n ab\xffc\n", "2:4", "is no UTF-8"),
         (b"module {\n\0}", "2:1", "NUL character"),
+        ("module {}".encode("utf-16"), "1:1", "is no UTF-8"),
+        (b"\x7fELF\x02\x01\x01", "1:1", "NUL|Unexpected character"),
         (b"\xef\xbb\xbfmodule {", "1:9", "the end of the file"),
     ],
 )

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import random
-import re
-
 import pytest
 
 from tb.language.place import Finding, ProgramError
@@ -301,43 +298,3 @@ def test_many_regions_inside_each_other_are_an_error() -> None:
 def test_a_string_that_is_never_closed_is_read_in_linear_time() -> None:
     with processor_seconds(2):
         refused('%x = arith.constant "' + "ab" * 5000)
-
-
-_TOKENS = re.compile(r'\s+|//[^\n]*|%[\w$.#-]+|[\w.]+|"[^"\n]*"|.', re.DOTALL)
-_OTHERS = [*'(){}<>[]:,=%"#!^@', "->", "0x", "-", "9" * 30, "\N{SECTION SIGN}", "\t"]
-
-
-@pytest.mark.long
-def test_random_texts_are_read_or_refused_with_a_position() -> None:
-    """Programs with tokens lost, doubled, exchanged or cut off."""
-    chance = random.Random(7)
-    ops = [*EVERY_OP.values(), "%v = pto.vlds %ub[%n] : !pto.ptr<f16, ub> -> !pto.vreg<f16>"]
-    ops += ["scf.for %k = %n to %m step %n : i64 {", "}", "%c = arith.constant 5 : i64"]
-    refusals = 0
-    for _ in range(400):
-        text = f"{BEFORE}  {chance.choice(ops)}\n  {chance.choice(ops)}\n  return\n}}\n"
-        tokens: list[str] = _TOKENS.findall(text)
-        for _ in range(chance.choice((1, 1, 2, 4))):
-            at = chance.randrange(len(tokens))
-            match chance.randrange(4):
-                case 0:
-                    del tokens[at]
-                case 1:
-                    tokens.insert(at, chance.choice(tokens))
-                case 2:
-                    tokens[at] = chance.choice(_OTHERS)
-                case _:
-                    tokens[at] = tokens[at][: chance.randrange(len(tokens[at]) + 1)]
-        refusals += is_refused("".join(tokens))
-    assert refusals > 200
-
-
-def is_refused(text: str) -> bool:
-    try:
-        read(text, "x.pto")
-    except ProgramError as error:
-        found = error.findings
-    else:
-        return False
-    assert all(x.message and x.place.line > 0 for x in found)
-    return True
