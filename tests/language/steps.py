@@ -21,17 +21,7 @@ from tb.isa.pipes import PIPES, Pipe
 from tb.isa.text import AnyOp
 from tb.language.place import Place
 from tb.language.run.registers import RegisterState
-from tb.language.trace import (
-    Barrier,
-    Compute,
-    GetBuf,
-    Move,
-    RlsBuf,
-    SetFlag,
-    Step,
-    Trace,
-    WaitFlag,
-)
+from tb.language.trace import Barrier, Compute, GetBuf, Move, RlsBuf, SetFlag, Step, Trace, WaitFlag
 
 FILE = "x.pto"
 _NOWHERE = Place(FILE, 0, 0)

@@ -159,17 +159,8 @@ CASES: list[tuple[str, Any]] = [
         f"loop(%c9, %c10, %c11) pad(%i8, %c1, %c2) : {_types('gm', 'ub')}, {_i64(5)}, "
         "loop i64, i64, i64, loop i64, i64, i64, pad i8, i64, i64",
         MteGmUb(
-            0x100,
-            0x200,
-            2,
-            3,
-            4,
-            5,
-            (Loop(6, 7, 8), Loop(9, 10, 11)),
-            Pad("i8", 0xFD, 1, 2),
-            1,
-            GM,
-            UB,
+            0x100, 0x200, 2, 3, 4, 5, (Loop(6, 7, 8), Loop(9, 10, 11)), Pad("i8", 0xFD, 1, 2), 1,
+            GM, UB,
         ),
     ),
     (
@@ -229,25 +220,9 @@ CASES: list[tuple[str, Any]] = [
         "nz2dn(%c7), loop3(%c8, %c9, %c10), sat(preserve_nan), atomic(type = f32, op = add) : "
         f"{_types('l0c', 'gm', dtypes=ACC)}, {_i64(6)}, !pto.ptr<i8, fb>, f32, f16, {_i64(4)}",
         MteL0cGm(
-            0x600,
-            0x100,
-            1,
-            2,
-            3,
-            4,
-            5,
-            6,
-            3,
-            PreQuant("vqf322b8_pre", FbPtr("i8", 0x800)),
+            0x600, 0x100, 1, 2, 3, 4, 5, 6, 3, PreQuant("vqf322b8_pre", FbPtr("i8", 0x800)),
             PreRelu("scalar_relu", Scalar("f32", 0xC0000000), Scalar("f16", 0x3C00)),
-            "nz2dn",
-            7,
-            None,
-            Loop3(8, 9, 10),
-            "preserve_nan",
-            Atomic("f32", "add"),
-            L0C32,
-            GM32,
+            "nz2dn", 7, None, Loop3(8, 9, 10), "preserve_nan", Atomic("f32", "add"), L0C32, GM32,
         ),
     ),
     (
@@ -255,22 +230,8 @@ CASES: list[tuple[str, Any]] = [
         f"pre_relu(mode = normal_relu), nz2nz(%c1), nosat : {_types('l0c', 'l1', dtypes=ACC)}, "
         f"{_i64(5)}",
         MteL0cL1(
-            0x600,
-            0x300,
-            1,
-            2,
-            3,
-            4,
-            0,
-            PreQuant("f322f16", None),
-            PreRelu("normal_relu"),
-            "nz2nz",
-            None,
-            1,
-            None,
-            "nosat",
-            L0C32,
-            L132,
+            0x600, 0x300, 1, 2, 3, 4, 0, PreQuant("f322f16", None), PreRelu("normal_relu"),
+            "nz2nz", None, 1, None, "nosat", L0C32, L132,
         ),
     ),
     (
@@ -318,7 +279,7 @@ CASES: list[tuple[str, Any]] = [
     *_scale_loads(),
     *_register_loads(),
     *_products(),
-]
+]  # fmt: skip
 """An op with a different value in each operand, and the expected op."""
 
 

@@ -10,16 +10,7 @@ from tb.isa.ctrl import SetAtomic
 from tb.isa.dma.legacy import CopyGmToUbuf
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
-from tb.isa.fix.op import (
-    Atomic,
-    FbPtr,
-    MteL0cGm,
-    MteL0cL1,
-    MteL0cUb,
-    PreQuant,
-    PreRelu,
-    Scalar,
-)
+from tb.isa.fix.op import Atomic, FbPtr, MteL0cGm, MteL0cL1, MteL0cUb, PreQuant, PreRelu, Scalar
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.text import AnyOp
 from tb.language.rules.check import check

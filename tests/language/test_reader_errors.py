@@ -93,10 +93,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
         "2 operands 1 types",
     ),
     "generic, no types": ('"pto.mte_l0c_l1"(%l0c, %l1f)', "expected ':' types op"),
-    "no sign": (
-        f"{LOAD.replace('%gm', '~gm')} {LOAD_TYPES}",
-        "'gm' no operand mean %gm",
-    ),
+    "no sign": (f"{LOAD.replace('%gm', '~gm')} {LOAD_TYPES}", "'gm' no operand mean %gm"),
     "misspelled type": (
         f"{LOAD} {LOAD_TYPES.replace('!pto.ptr<f16, gm', '~!pto.prt<f16, gm')}",
         "type !pto.prt unknown mean !pto.ptr",
@@ -156,19 +153,13 @@ SYNTAX: dict[str, tuple[str, str]] = {
         "~event = 1}> : () -> ()",
         "property 'event' unknown mean event_id",
     ),
-    "sub-block": (
-        f"{LOAD} {{~ub_sb = 1}} {LOAD_TYPES}",
-        "'ub_sb' unknown mean ub_sub",
-    ),
+    "sub-block": (f"{LOAD} {{~ub_sb = 1}} {LOAD_TYPES}", "'ub_sb' unknown mean ub_sub"),
     "sub-block of all": (f"{LOAD} {{~pto.ub_sub = 1}} {LOAD_TYPES}", "'pto.ub_sub' unknown"),
     "sub-block of a section": (
         "pto.section.vector attributes {~pto.ub_sb = 1} {\n}",
         "'pto.ub_sb' unknown mean pto.ub_sub",
     ),
-    "timing": (
-        f"{LOAD} {LOAD_TYPES} {{~pto_dv.gpa = 5}}",
-        "'pto_dv.gpa' unknown mean pto_dv.gap",
-    ),
+    "timing": (f"{LOAD} {LOAD_TYPES} {{~pto_dv.gpa = 5}}", "'pto_dv.gpa' unknown mean pto_dv.gap"),
     "timing of a loop": ("scf.for %k = %i to %i step %i {\n} {~pto_dv.unroll}", "'pto_dv.unroll'"),
     "type of the generic form": (
         '"pto.set_loop_size_outtoub"(%n, ~%h) : (i64, i64) -> ()',

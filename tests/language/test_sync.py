@@ -11,13 +11,7 @@ import pytest
 
 from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.pipes import EVENT_TYPES, Pipe
-from tb.language.dialect.sync import (
-    ORDERING,
-    BufferOp,
-    DynamicFlagOp,
-    SignalOp,
-    SyncAllOp,
-)
+from tb.language.dialect.sync import ORDERING, BufferOp, DynamicFlagOp, SignalOp, SyncAllOp
 from tb.language.order.order import Order, order
 from tb.language.place import ProgramError
 from tb.language.printer import program_text

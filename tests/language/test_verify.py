@@ -222,26 +222,10 @@ CALL = "func.call @kernel(%in, %out, %n) : (!pto.ptr<i8, gm>, !pto.ptr<i8, gm>, 
     ("inner", "outer", "facts"),
     [
         # The op is in the text once: only the call distinguishes its executions.
-        (
-            [LOAD],
-            [CALL, CALL],
-            "same op called {file}:17:5 writes this called {file}:18:5",
-        ),
-        (
-            [LOAD, STORE],
-            [CALL],
-            "pto.mte_gm_ub {file}:8:5 writes both called {file}:18:5",
-        ),
-        (
-            [STORE],
-            [LOAD, CALL],
-            "pto.mte_gm_ub {file}:17:5 writes this called {file}:18:5",
-        ),
-        (
-            [LOAD],
-            [CALL, STORE],
-            "pto.mte_gm_ub {file}:8:5 called {file}:17:5 writes",
-        ),
+        ([LOAD], [CALL, CALL], "same op called {file}:17:5 writes this called {file}:18:5"),
+        ([LOAD, STORE], [CALL], "pto.mte_gm_ub {file}:8:5 writes both called {file}:18:5"),
+        ([STORE], [LOAD, CALL], "pto.mte_gm_ub {file}:17:5 writes this called {file}:18:5"),
+        ([LOAD], [CALL, STORE], "pto.mte_gm_ub {file}:8:5 called {file}:17:5 writes"),
     ],
 )
 def test_a_hazard_names_the_calls(
@@ -347,8 +331,7 @@ def test_a_file_that_cannot_be_read_is_a_wrong_command(
 
 
 @pytest.mark.parametrize(
-    ("argument", "word"),
-    [("2", "'2'"), ("x=1", "'x=1'"), ("-1=0", "-1"), ("1=", "'1='")],
+    ("argument", "word"), [("2", "'2'"), ("x=1", "'x=1'"), ("-1=0", "-1"), ("1=", "'1='")]
 )
 def test_arguments_with_wrong_syntax(argument: str, word: str) -> None:
     with pytest.raises(PtoError) as caught:

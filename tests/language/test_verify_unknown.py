@@ -166,10 +166,7 @@ def test_hazards_between_iterations(tmp_path: Path) -> None:
     assert found(tmp_path, *LOOP, load(), *LOADED, STORE, barrier, "}") == []
     primed = [STORED[0], *LOOP, STORED[1], load(), *LOADED, STORE, STORED[0], "}", STORED[1]]
     assert [one for one in found(tmp_path, *primed) if one[1] != "A-14"] == []
-    assert found(tmp_path, *LOOP, load(), "}", STORE) == [
-        (10, "A-14", TWICE),
-        (12, "hazard", RUNS),
-    ]
+    assert found(tmp_path, *LOOP, load(), "}", STORE) == [(10, "A-14", TWICE), (12, "hazard", RUNS)]
     assert found(tmp_path, *LOOP, LOADED[1], "}") == [(10, "deadlock", RUNS)]
 
 
