@@ -34,7 +34,7 @@ from tb.isa.rule import Violation
 from tb.isa.rules import RULES
 from tb.language.place import Finding
 from tb.language.rules.check import HINT_RULES, check
-from tb.language.trace import Move, Step
+from tb.language.trace import Step
 from tb.language.unknown import UNKNOWN, Unknown
 from tests.language.steps import compute, move, program
 from tests.wording import says
@@ -232,14 +232,6 @@ def test_types_of_legacy_copies() -> None:
 # --- T rules -------------------------------------------------------------------------------------
 
 
-def test_undefined_results() -> None:
-    assert rules(MteGmUb(0, 0, 64, 2, 64, 64, (Loop(2, 0, 32),))) == ["DMA-L13"]
-    assert rules(MteGmUb(0, 0, 64, 2, 64, 64, (Loop(2, 0, 128),))) == []
-    assert rules(CopyUbufToUbuf(0, 32, 0, 1, 64, 0, 0)) == ["DMA-L14"]
-    assert rules(MteGmL1Frac(0, 0, "nd2nz", 32, 32, 64, 1, 1, 16, 0)) == ["ND-L09"]
-    assert rules(MteL0cGm(0, 0, 4, 16, 16, 8)) == ["FIX-L24"]
-
-
 def test_rows_too_many_to_compare_are_counted() -> None:
     far = MteUbGm(0, 0, 64, 60000, 64, 64, (Loop(1 << 10, 0, 32),))
     assert rules(replace(far, src_stride=0, n_burst=1)) == ["DMA-L13"]
@@ -381,10 +373,6 @@ def test_ops_of_the_host() -> None:
     assert messages(replace(mad, m=1024, n=80, k=16)) == ["dst reaches l0c 0x50000"]
     assert messages(replace(mad, m=-1)) == ["m is -1"]
     assert messages(replace(mad, k=4096)) == ["k is 4096"]
-
-
-def test_moves_and_flags_do_not_mix() -> None:
-    assert isinstance(move(MteGmUb(0, 0, 0, 0, 0, 0)), Move)
 
 
 # --- profiles ------------------------------------------------------------------------------------

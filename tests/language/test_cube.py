@@ -138,6 +138,8 @@ WORDS = {
     "0x8000000010020010": product(),
     "0x0000000010020010": product(initial="acc"),
     "0xA000000010020010": product(disable_gemv=True),
+    "0x4000000010020010": product(initial="bias", bias_type=Ptr("f32", "bt")),
+    "0x8080000010020010": product(unit_flag="1"),  # MD-L01: there is no code 1.
     "0x8100000010020010": product(unit_flag="check_only"),
     "0x8180000010020010": product(unit_flag="check_and_set"),
 }
@@ -146,23 +148,18 @@ WORDS = {
 @pytest.mark.parametrize("word", WORDS)
 def test_the_word_of_an_expanded_product(word: str) -> None:
     """Fields of Xt: spec/l0_loads.md, section 6."""
+    expected = WORDS[word]
     number = int(word, 16)
     signed = number - (1 << 64 if number >> 63 else 0)
-    body = f"%x = arith.constant {signed} : i64\npto.mad_raw %a, %b, %c, %x : {FACTORS}, i64"
-    (step,) = walk(body).steps
+    op = f"pto.mad_raw %a, %b, %c, %x : {FACTORS}, i64"
+    if expected.initial == "bias":
+        op = f"pto.mad_bias_raw %a, %b, %c, %bias, %x : {FACTORS}, !pto.ptr<f32, bt>, i64"
+    found = walk(f"%x = arith.constant {signed} : i64\n{op}")
+    (step,) = found.steps
     assert isinstance(step, Compute)
-    assert step.op == WORDS[word]
-
-
-def test_a_bias_comes_from_the_word_too() -> None:
-    number = 0x4000000010020010
-    body = (
-        f"%x = arith.constant {number} : i64\n"
-        f"pto.mad_bias_raw %a, %b, %c, %bias, %x : {FACTORS}, !pto.ptr<f32, bt>, i64"
-    )
-    (step,) = walk(body).steps
-    assert isinstance(step, Compute)
-    assert step.op == product(initial="bias", bias_type=Ptr("f32", "bt"))
+    assert step.op == expected
+    broken = [("MD-L01", "0 without, 2 check_only, 3 check_and_set")]
+    assert [(one.rule, one.legal) for one in check(found)] == broken * (expected.unit_flag == "1")
 
 
 def test_programs_are_printed_in_the_form_of_the_compiler() -> None:
@@ -214,19 +211,6 @@ def test_ctrl_goes_along_with_a_product() -> None:
     assert rounding(body + f32) == "round_even"
     assert rounding(body + mad()) == "", "of f32 alone"
     assert rounding(f"{body}{f32}".replace("pto.set_ctrl %t", "pto.set_ctrl %o")) == ""
-
-
-@pytest.mark.parametrize(("code", "broken"), [(0, False), (1, True), (2, False), (3, False)])
-def test_the_unit_flag_of_a_word(code: int, broken: bool) -> None:
-    """MD-L01: bits 56:55 of Xt have no code 1."""
-    word = 1 << 63 | code << 55 | 16 << 24 | 32 << 12 | 16
-    found = walk(f"%x = arith.constant {word} : i64\npto.mad_raw %a, %b, %c, %x : {FACTORS}, i64")
-    (step,) = found.steps
-    assert isinstance(step, Compute)
-    flag = {0: "", 2: "check_only", 3: "check_and_set"}
-    assert step.op == product(unit_flag=flag.get(code, "1"))
-    findings = [(one.rule, one.legal) for one in check(found)]
-    assert findings == [("MD-L01", "0 without, 2 check_only, 3 check_and_set")] * broken
 
 
 NEVER_SKIPPED = (

@@ -78,11 +78,13 @@ def test_mutants_raise_only_pto_errors() -> None:
     assert MUTANTS // 12 < walked < MUTANTS // 2, "some mutants are legal programs"
 
 
-@pytest.mark.parametrize("text", ['"', 'func.func @k() {\n  "', 'module attributes {a = "'])
+@pytest.mark.parametrize(
+    "text", ['"', 'func.func @k() {\n  %x = arith.constant "', 'module attributes {a = "']
+)
 def test_a_string_that_is_not_closed_is_found_at_once(text: str) -> None:
     """For any length of its line."""
     with processor_seconds(5), pytest.raises(ProgramError, match="string"):
-        read(text + "a" * 200, "x.pto")
+        read(text + "ab" * 5000, "x.pto")
 
 
 def test_blanks_in_any_number_are_read_at_once() -> None:
@@ -91,12 +93,3 @@ def test_blanks_in_any_number_are_read_at_once() -> None:
     with processor_seconds(5):
         source = read(f"func.func @k() {{{blanks}func.return{blanks}}}{blanks}", "x.pto")
         assert trace(source).steps == ()
-
-
-def test_deep_nesting_is_refused() -> None:
-    """Loops inside loops, deeper than the limit."""
-    depth = 2000
-    head = "func.func @k() {\n%c = arith.constant 1 : index\n"
-    loops = "".join(f"scf.for %i{k} = %c to %c step %c {{\n" for k in range(depth))
-    with pytest.raises(ProgramError, match="nested too deeply"):
-        trace(read(f"{head}{loops}{'}' * depth}\nfunc.return\n}}", "x.pto"))

@@ -324,14 +324,6 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
         read_file(tmp_path)
 
 
-def test_a_file_of_a_hundred_megabytes_is_not_read(tmp_path: Path) -> None:
-    path = tmp_path / "huge.pto"
-    with path.open("wb") as file:
-        file.truncate(100 << 20)
-    with pytest.raises(PtoError, match="too long for a program"):
-        read_file(path)
-
-
 @pytest.mark.parametrize(
     ("data", "where", "words"),
     [

@@ -8,7 +8,6 @@ import pytest
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import read, written
 from tests.language.programs import BEFORE, DMA, EVERY_OP, only, program
-from tests.processor import processor_seconds
 from tests.wording import says
 
 LOAD = "pto.mte_gm_ub %gm, %ub, %m, %n nburst(%n, %m, %m)"
@@ -284,8 +283,3 @@ def test_broken_rules_may_be_collected_as_findings() -> None:
 def test_many_regions_inside_each_other_are_an_error() -> None:
     found = refused("scf.if %yes {\n" * 3000)
     assert "nested too deeply" in found[-1].message
-
-
-def test_a_string_that_is_never_closed_is_read_in_linear_time() -> None:
-    with processor_seconds(2):
-        refused('%x = arith.constant "' + "ab" * 5000)

@@ -290,29 +290,6 @@ def test_foreign_ops(tmp_path: Path) -> None:
     assert (found.findings, found.skipped) == ((), 1)
 
 
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (b"", "empty"),
-        (b"module {\n\xff}\n", "UTF-8"),
-        (b"module {\0}\n", "NUL"),
-        (b"module {}\n", "nothing to run"),
-        (b"module {\n  func.func private @f()\n}\n", "nothing to run"),
-        (b"not mlir at all", ""),
-    ],
-)
-def test_files_that_are_no_programs(
-    data: bytes, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "x.pto"
-    path.write_bytes(data)
-    assert verify_command([str(path)]) == 1
-    out = capsys.readouterr().out
-    assert out.startswith(f"{path}:")
-    assert ": error: " in out
-    assert words in out
-
-
 def test_a_file_that_cannot_be_read_is_a_wrong_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,12 +12,9 @@ from pathlib import Path
 
 import pytest
 
-import tb.language.verify
 from tb.isa.profile import using
 from tb.language.place import Finding
-from tb.language.trace import Trace
 from tb.language.verify import verify_file
-from tb.programs.verify import verify_command
 from tests.language.corpus import cases
 from tests.processor import processor_seconds
 from tests.wording import line_says, says
@@ -80,28 +77,6 @@ def test_an_op_of_the_matrix_unit_at_an_unknown_address(tmp_path: Path) -> None:
     assert "l1 accesses reach 0x80200" in finding.message
     path.write_text(CRASH.replace("0x80000", "0"))
     assert verify_file(path).findings == ()
-
-
-def test_an_internal_error_is_a_finding_of_its_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    real = tb.language.verify.check
-
-    def fails(walked: Trace) -> list[object]:
-        if "b.pto" in walked.file:
-            raise ZeroDivisionError("unexpected")
-        return [*real(walked)]
-
-    monkeypatch.setattr(tb.language.verify, "check", fails)
-    for name in "abc":
-        (tmp_path / f"{name}.pto").write_text(CRASH)
-    record = tmp_path / "record.json"
-    assert verify_command([str(tmp_path)], json_path=record) == 1
-    out = capsys.readouterr().out
-    place, raised = f"{tmp_path}/b.pto:1:1", r"ZeroDivisionError test_verify_unknown\.py:\d+"
-    assert line_says(out, f"{place} error internal error pto-dv not checked {raised} unexpected")
-    assert line_says(out, "verified 3 files 3 ops 3 errors 3 files")
-    assert "unexpected" in record.read_text()
 
 
 HEAD = """func.func @k(%in: !pto.ptr<i8, gm>, %out: !pto.ptr<i8, gm>, %t: index, %yes: i1) {
