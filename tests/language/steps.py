@@ -88,7 +88,9 @@ def bracket(pipe: Pipe, *steps: Step, buffer: int = 0, mode: int = 0) -> list[St
 def program(steps: Sequence[Step], lines: Sequence[int] | None = None) -> Trace:
     """Returns the steps as a program; ``lines`` are their lines, else step n is on line n."""
     numbers = lines or range(len(steps))
-    placed = tuple(_at(step, line) for step, line in zip(steps, numbers, strict=True))
+    placed = [
+        replace(step, place=Place(FILE, line, 3)) for step, line in zip(steps, numbers, strict=True)
+    ]
     return Trace(FILE, "kernel", sampled(placed), ())
 
 
@@ -108,18 +110,3 @@ def sampled(steps: Sequence[Step]) -> tuple[Step, ...]:
             step = replace(step, ctrl=state.ctrl)
         found.append(step)
     return tuple(found)
-
-
-def _at(step: Step, line: int) -> Step:
-    place = Place(FILE, line, 3)
-    if isinstance(step, Move):
-        return Move(place, step.name, step.pipe, step.op, step.gap, step.flag_delay)
-    if isinstance(step, Compute):
-        return Compute(place, step.name, step.pipe, step.op)
-    if isinstance(step, SetFlag):
-        return SetFlag(place, step.pipe, step.other, step.event)
-    if isinstance(step, WaitFlag):
-        return WaitFlag(place, step.pipe, step.other, step.event)
-    if isinstance(step, Barrier):
-        return Barrier(place, step.pipe)
-    return replace(step, place=place)

@@ -111,27 +111,14 @@ MULTIPLIED = {
 
 
 @pytest.mark.parametrize("form", ["pretty", "generic"])
-@pytest.mark.parametrize("text", LOADED)
-def test_loads(text: str, form: str) -> None:
+@pytest.mark.parametrize("text", [*LOADED, *MULTIPLIED])
+def test_loads_and_products(text: str, form: str) -> None:
     found = walk(text, form)
-    (step,) = found.steps
-    assert isinstance(step, Move)
-    assert step.op == LOADED[text]
-    assert not found.skipped
     again = trace(read(program_text(found.steps), "y.pto"))
-    assert [x.op for x in again.steps if isinstance(x, Move)] == [step.op]
-
-
-@pytest.mark.parametrize("form", ["pretty", "generic"])
-@pytest.mark.parametrize("text", MULTIPLIED)
-def test_products(text: str, form: str) -> None:
-    found = walk(text, form)
-    (step,) = found.steps
-    assert isinstance(step, Compute)
-    assert step.op == MULTIPLIED[text]
+    kind, op = (Move, LOADED[text]) if text in LOADED else (Compute, MULTIPLIED[text])
+    for steps in (found.steps, again.steps):
+        assert [(type(step), getattr(step, "op", None)) for step in steps] == [(kind, op)]
     assert not found.skipped
-    again = trace(read(program_text(found.steps), "y.pto"))
-    assert [x.op for x in again.steps if isinstance(x, Compute)] == [step.op]
 
 
 WORDS = {

@@ -58,27 +58,6 @@ def test_constants_that_become_arguments(tmp_path: Path) -> None:
     assert looked_at > 400
 
 
-CRASH = """func.func @k(%at: i64) {
-  %a = arith.constant 16 : i64
-  %far = arith.constant 0x80000 : i64
-  %l1 = pto.castptr %far : i64 -> !pto.ptr<f16, l1>
-  %l0 = pto.castptr %at : i64 -> !pto.ptr<f16, l0a>
-  pto.mte_l1_l0a %l1, %l0, %a, %a : !pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64
-  return
-}
-"""
-
-
-def test_an_op_of_the_matrix_unit_at_an_unknown_address(tmp_path: Path) -> None:
-    """The operand with a known address is checked."""
-    path = tmp_path / "x.pto"
-    path.write_text(CRASH)
-    (finding,) = verify_file(path).findings
-    assert "l1 accesses reach 0x80200" in finding.message
-    path.write_text(CRASH.replace("0x80000", "0"))
-    assert verify_file(path).findings == ()
-
-
 HEAD = """func.func @k(%in: !pto.ptr<i8, gm>, %out: !pto.ptr<i8, gm>, %t: index, %yes: i1) {
   %z = arith.constant 0 : i64
   %one = arith.constant 1 : i64
