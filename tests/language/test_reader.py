@@ -114,18 +114,14 @@ def test_every_space_and_alias(keyword: str, space: str) -> None:
         assert op.results[0].type == PtrType(Ptr("f16", space))
 
 
-@pytest.mark.parametrize("element", ELEMENTS)
-def test_every_element_type(element: str) -> None:
-    source = program(f"  %q = pto.castptr %n : i64 -> !pto.ptr<{element}, ub>")
-    (op,) = (op for op in source.module.walk() if isinstance(op, CastPtrOp))
-    assert type_name(op.results[0].type) == f"!pto.ptr<{element_text(element)}, ub>"
-
-
-@pytest.mark.parametrize("element", ["i24", "si7", "ui128", "vector<2xf32>", "vector<4x8xf8E5M2>"])
-def test_elements_of_any_width_and_vectors(element: str) -> None:
-    source = program(f"  %q = pto.castptr %n : i64 -> !pto.ptr< {element} , ub>")
-    (op,) = (op for op in source.module.walk() if isinstance(op, CastPtrOp))
-    assert type_name(op.results[0].type) == f"!pto.ptr<{element}, ub>"
+@pytest.mark.parametrize(
+    "element", [*ELEMENTS, "i24", "si7", "ui128", "vector<2xf32>", "vector<4x8xf8E5M2>"]
+)
+def test_elements_of_every_type_any_width_and_vectors(element: str) -> None:
+    for text in (f"<{element}, ub>", f"< {element} , ub>"):
+        source = program(f"  %q = pto.castptr %n : i64 -> !pto.ptr{text}")
+        (op,) = (op for op in source.module.walk() if isinstance(op, CastPtrOp))
+        assert type_name(op.results[0].type) == f"!pto.ptr<{element_text(element)}, ub>"
 
 
 def test_an_element_type_of_the_dialect_and_an_alias_of_a_type() -> None:

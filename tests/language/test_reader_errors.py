@@ -45,7 +45,6 @@ SYNTAX: dict[str, tuple[str, str]] = {
         "types say dn2nz",
     ),
     "unknown type": (f"{LOAD} : !pto.ptr<f16, gm>, ~what, i64", "expected type found 'what'"),
-    "space": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<f16, l2>", "address space 'l2'"),
     "no pointer": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<[], ub>", "pointer type"),
     "space of a generic type": (
         '%q = "pto.castptr"(%n) : (i64) -> !pto.ptr~<f16, l2>',
@@ -70,7 +69,6 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "condition": ("scf.if ~%n {\n}", "written type i1"),
     "signed constant": ("%x = ~arith.constant 3 : si8", "signless"),
     "no constant": ("%x = arith.constant ~abc : i8", "attribute expected"),
-    "call": ("func.call @none(%n) : (i64) -> ()", "@none not be found"),
     "number alone": ("42", "expected op '}' found '42'"),
     "character": ("\N{SECTION SIGN}", "Unexpected character"),
     "lone sign": ("!", "expected name right after sign '!'"),
