@@ -79,7 +79,13 @@ def test_mutants_raise_only_pto_errors() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['"', 'func.func @k() {\n  %x = arith.constant "', 'module attributes {a = "']
+    "text",
+    [
+        '"',
+        'func.func @k() {\n  "',
+        'func.func @k() {\n  %x = arith.constant "',
+        'module attributes {a = "',
+    ],
 )
 def test_a_string_that_is_not_closed_is_found_at_once(text: str) -> None:
     """For any length of its line."""

@@ -113,8 +113,12 @@ _EXPECTABLE = {*WORDS, *RULES, *SYNC_RULES, *PRODUCT_RULES, HAZARD, LOOP_GROUPS}
 SEPARATOR = "// -----\n"
 EXPECTED = re.compile(r" *// expected: (\S+)(?: (@below)(?::(\d+))?)?(?: says (.+))?")
 NAME = re.compile(r'"?(pto\.[\w.]+)')
-FLAGS = ("pto.set_flag", "pto.wait_flag")
-"""Names of all flags, computed ones and events, in findings on their order."""
+FLAGS = {
+    "pto.set_flag_dyn": "pto.set_flag",
+    "pto.wait_flag_dyn": "pto.wait_flag",
+    "pto.wait_event": "pto.wait_flag",
+}
+"""Names of computed flags and events in findings on their order."""
 
 
 @dataclass(frozen=True)
@@ -283,7 +287,9 @@ def names_its_op(case: Case, finding: Finding) -> bool:
     """Tells whether a finding names the op at its place, if there is one."""
     line, at = finding.place.line - case.start, finding.place.column - 1
     op = NAME.match(case.lines[line], at) if 0 <= line < len(case.lines) else None
-    return op is None or finding.op in (op[1], *FLAGS) or finding.message.startswith(op[1])
+    if op is None or finding.message.startswith(op[1]):
+        return True
+    return finding.op in (op[1], FLAGS.get(op[1]))
 
 
 def complaint(case: Case, found: list[Finding]) -> str:
