@@ -25,9 +25,9 @@ def unordered(block: OpBlock, index: int) -> int | None:
     mine = _sides(words[index])
     before = _before(block, index)
     for other in range(len(block)):
-        if other == index or other in before or (other > index and index in _before(block, other)):
+        if other == index or other in before or not _meet(mine, _sides(words[other])):
             continue
-        if _meet(mine, _sides(words[other])):
+        if other < index or index not in _before(block, other):
             return other
     return None
 

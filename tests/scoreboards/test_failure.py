@@ -13,6 +13,7 @@ from scoreboards.faults import FaultKind
 from scoreboards.golden import GoldenMemory
 from scoreboards.picture import LINE, LINES, MOST_BYTES, MOST_ROWS, picture_lines, picture_rows
 from scoreboards.unordered import unordered
+from sequences.draw.traffic import TrafficGenerator
 from sequences.illegal.generator import IllegalGenerator
 from tb.env.context import RunContext
 from tb.harness.layout import WRITE
@@ -404,3 +405,15 @@ def test_a_hang_after_resets_counts_them_all(bench: Bench) -> None:
     batch.hung, batch.done = True, {}
     bench.scoreboard.write(batch)
     assert "after 2 resets, the last at clock 5000" in only(bench).text
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("generator", [TrafficGenerator, IllegalGenerator])
+def test_no_op_of_the_generators_is_unordered(
+    generator: type[TrafficGenerator | IllegalGenerator],
+) -> None:
+    blocks = list(generator(8).blocks(300))
+    assert any((block.after >= 0).any() for block in blocks)
+    assert not [
+        at for block in blocks for at in range(len(block)) if unordered(block, at) is not None
+    ]
