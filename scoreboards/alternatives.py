@@ -141,7 +141,7 @@ class Alternatives:
     def _explain(self, batch: Batch, index: int) -> list[Alternative]:
         """Returns the single knobs that explain an op, or else the named profiles that do."""
         slot = SLOTS[int(batch.block.slot[index])]
-        record = _record(batch, index)
+        record = batch.record(index)
         # A reset or an error leaves bytes that no profile defines.
         known = record is not None and batch.reset is None and not len(batch.hits)
         if not known or batch.number != self._before.number:
@@ -255,14 +255,6 @@ def _execute(model: ReferenceModel, ops: tuple[Any, ...]) -> Outcome:
             outcome = issued
     assert outcome is not None, "an entry has an op that moves data"
     return model.apply(outcome)
-
-
-def _record(batch: Batch, index: int) -> Any:
-    """Returns the done record of an op, None for one that did not retire."""
-    slot = int(batch.block.slot[index])
-    place = int(np.searchsorted(batch.order[slot], index))
-    records = batch.done.get(slot, ())
-    return records[place] if place < len(records) else None
 
 
 def _behind(one: Outcome, other: Outcome) -> tuple[tuple[int, int] | None, int]:

@@ -167,7 +167,7 @@ class Reporter:
 
     def _with_replay(self, report: str, batch: Batch, index: int) -> str:
         """Writes programs that replay an op, and returns its report with the command for them."""
-        done = _done(batch, index)
+        done = batch.record(index)
         resets = [at for at in self.run.resets if done is None or at <= int(done["done_cycle"])]
         if resets:
             many = "1 reset" if len(resets) == 1 else f"{len(resets)} resets"
@@ -183,7 +183,7 @@ class Reporter:
             op=form_name(int(batch.block.opcode[index]), legacy=index in batch.block.legacy_forms),
             transaction=batch.first + index,
         )
-        done = _done(batch, index)
+        done = batch.record(index)
         if done is not None:
             failure.begin_clock = int(done["accept_cycle"])
             failure.end_clock = int(done["done_cycle"])
@@ -347,14 +347,6 @@ def op_text(batch: Batch, index: int, ops: tuple[Any, ...]) -> str:
     where = f" ({place})" if place is not None else ""
     slot = SLOTS[int(batch.block.slot[index])]
     return f"transaction {batch.first + index} on {slot}{where}:\n{text}"
-
-
-def _done(batch: Batch, index: int) -> Any:
-    """Returns the done record of an op, or None."""
-    slot = int(batch.block.slot[index])
-    position = int(np.searchsorted(batch.order[slot], index))
-    records = batch.done.get(slot, ())
-    return records[position] if position < len(records) else None
 
 
 def _clocks(batch: Batch) -> tuple[int, int]:

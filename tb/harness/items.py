@@ -118,6 +118,13 @@ class Batch:
     isolated: bool = False
     hung: bool = False
 
+    def record(self, index: int) -> Any:
+        """Returns the done record of op ``index`` of the block, None if it has not retired."""
+        slot = int(self.block.slot[index])
+        place = int(np.searchsorted(self.order[slot], index))
+        records = self.done.get(slot, ())
+        return records[place] if place < len(records) else None
+
 
 @dataclass(frozen=True)
 class CheckedBatch:
