@@ -507,7 +507,7 @@ module reg_dma_mte3 #(
   wire unused = &{1'b0, dst_gnt_i, dst_err_i, m_axi_arready, m_axi_rid, m_axi_rdata, m_axi_rresp,
                   m_axi_rlast, m_axi_rvalid, m_axi_bid, desc[DescWidth-1:UsedBits],
                   desc[`PTO_DMA_PAD_VALUE], desc[`PTO_DMA_PAD_RIGHT], desc[`PTO_DMA_PAD_LEFT],
-                  desc[`PTO_DMA_PAD_IN_BYTES], desc[`PTO_DMA_PAD_EN], desc[`PTO_DMA_ELEM_LOG2],
+                  desc[`PTO_DMA_PAD_LEGACY], desc[`PTO_DMA_PAD_EN], desc[`PTO_DMA_ELEM_LOG2],
                   gm_addr[43:40], ub_addr[23:UbBits], ub_stride[20:MemAddrWidth],
                   ub_stride0[20:MemAddrWidth], ub_stride1[20:MemAddrWidth],
                   ub_stride2[20:MemAddrWidth]};

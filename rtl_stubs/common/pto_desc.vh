@@ -56,9 +56,9 @@
 `define PTO_DMA_PAD_EN                       14:13             // rows are padded: v0.6 pad clause, legacy data_select_bit
 `define PTO_DMA_PAD_EN_LSB                   13
 `define PTO_DMA_PAD_EN_CW                    2
-`define PTO_DMA_PAD_IN_BYTES                 15:15             // unit of the pad counts: 0 elements (v0.6), 1 bytes (legacy)
-`define PTO_DMA_PAD_IN_BYTES_LSB             15
-`define PTO_DMA_PAD_IN_BYTES_CW              1
+`define PTO_DMA_PAD_LEGACY                   15:15             // form of the pad counts: 0 v0.6, 1 legacy (A-06, A-16)
+`define PTO_DMA_PAD_LEGACY_LSB               15
+`define PTO_DMA_PAD_LEGACY_CW                1
 `define PTO_DMA_L2                           20:16             // L2 cache hint, never changes data
 `define PTO_DMA_L2_LSB                       16
 `define PTO_DMA_L2_CW                        5

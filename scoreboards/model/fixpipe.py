@@ -88,6 +88,7 @@ class WriteBack:
         scale: M1 as f32 bits, or the FB address of the records; None without a scale.
         alpha: Slope of the ReLU as f32 bits, or the FB address of the words; None without one.
         atomic: Atomic update of GM, or None.
+        ieee: c48 of the op: its atomic of f16 keeps inf and NaN (section 9; A-65).
     """
 
     pipeline: Pipeline
@@ -96,12 +97,8 @@ class WriteBack:
     scale: int | FbPtr | None = None
     alpha: int | FbPtr | None = None
     atomic: Atomic | None = None
+    ieee: bool = False
     seen: _Seen = field(default_factory=_Seen, compare=False, repr=False)
-
-    @property
-    def ieee(self) -> bool:
-        """c48: an atomic of f16 keeps inf and NaN (section 7; A-65)."""
-        return self.pipeline.sat is Saturation.NOSAT
 
     @property
     def parameters(self) -> tuple[Footprint, ...]:
@@ -140,7 +137,8 @@ class WriteBack:
     def _parameters(self, memories: Mapping[Space, Memory]) -> Parameters:
         """Returns scale, offset, sign and alpha, from FB where they are vectors."""
         n, target = self.source.n, self.pipeline.target
-        scale, offset, signed = None, None, np.array([target != "ui8"])
+        by_type = current().b8_scalar_sign == "type"
+        scale, offset, signed = None, None, np.array([target != "ui8" and by_type])
         if isinstance(self.scale, FbPtr):
             start = self.scale.address
             records = memories[Space.FB][start : start + RECORD_BYTES * n].view("<u8")
@@ -262,7 +260,8 @@ def write_back(op: FixOp, legal: bool, state: Registers) -> Outcome:
     repeat = 0 if op.loop3 is None else op.loop3.src_stride
     source = Source(op.src, op.m, op.n, repeats, op.src_stride, row, repeat)
     atomic = _atomic(op, state)
-    transfer = WriteBack(pipeline, source, _targets(op, repeats), scale, alpha, atomic)
+    ieee = _saturation(op, state) is Saturation.NOSAT
+    transfer = WriteBack(pipeline, source, _targets(op, repeats), scale, alpha, atomic, ieee)
     written = tuple([target.written for target in transfer.targets])
     also_read = transfer.parameters
     if atomic is not None:
@@ -316,6 +315,21 @@ def _saturation(op: FixOp, state: Registers) -> Saturation:
     return Saturation.PRESERVE_NAN if state.ctrl >> 50 & 1 else Saturation.SAT
 
 
+def _scoped(name: str, target: str, clause: Saturation) -> Saturation:
+    """Returns the saturation of a conversion, not of an atomic update (knob ``sat_scope``; A-45).
+
+    Args:
+        name: Mode without its suffix.
+        target: Destination element type.
+        clause: What the clause or CTRL says.
+    """
+    if current().sat_scope == "all" or target not in ("f16", "bf16"):
+        return clause
+    if name in ("f32_bf16", "deqf16") or clause is Saturation.PRESERVE_NAN:
+        return Saturation.SAT
+    return clause
+
+
 def _pipeline(
     op: FixOp, state: Registers
 ) -> tuple[Pipeline, int | FbPtr | None, int | FbPtr | None]:
@@ -336,7 +350,9 @@ def _pipeline(
     if op.sat not in _SATURATION:
         raise ValueError(f"FIX-L10: saturation {op.sat!r}: sat, preserve_nan or nosat")
     replaces = alpha is not None and current().alpha == "replace"
-    return Pipeline(mode, target, relu, limit, _saturation(op, state), replaces), scale, alpha
+    name = "" if op.pre_quant is None else op.pre_quant.mode.removesuffix("_vec")
+    sat = _scoped(name.removesuffix("_scalar"), target, _saturation(op, state))
+    return Pipeline(mode, target, relu, limit, sat, replaces), scale, alpha
 
 
 def _mode(quant: PreQuant | None, accumulator: str) -> tuple[Mode, int | FbPtr | None]:

@@ -287,10 +287,11 @@ class Pipeline:
     ) -> tuple[Elements, int]:
         """Rounds to integers in the range of the stage, adds the offset, clips and clamps.
 
-        A NaN becomes 0, and an infinity that the source stage had already a limit of the
-        destination, both past stage and offset (A-35, A-76).
+        A NaN becomes 0, and an infinity that the source stage had already, or that meets a stage
+        without a range, a limit of the destination, both past stage and offset (A-35, A-40, A-76).
         """
         low, high = self._limits(parameters)
+        limits = STAGES[self.mode.narrow]
         events, hidden = _special_events(values), None
         nan = infinite = None
         if events & FixEvent.NAN:
@@ -299,22 +300,16 @@ class Pipeline:
         if events & FixEvent.INF:
             product = np.isinf(values)
             infinite = product & np.isinf(source)
-            product &= ~infinite
-            if product.any():
+            if np.any(product & ~infinite):
                 events |= FixEvent.PRODUCT_OVERFLOW
+            if limits is None:
+                infinite = product
             hidden = _either(hidden, infinite)
-        limits = STAGES[self.mode.narrow]
-        if limits is not None:
-            held = np.clip(values, np.float32(limits[0]), np.float32(limits[1]))
-            away = held != values
-        else:
-            held = np.clip(values, -_FAR, _FAR)
-            away = np.isinf(values)
+        least, most = (-_FAR, _FAR) if limits is None else map(np.float32, limits)
+        held = np.clip(values, least, most)
+        away = held != values
         rounded = np.rint(held)
         whole: NDArray[Any] = rounded.astype(np.int64 if limits is None else np.int32)
-        if limits is None and away.any():
-            # The stage has no range of its own: an infinity is a limit of the destination.
-            whole = np.where(away, np.where(values > 0, high, low), whole)
         if away.any():
             events |= FixEvent.STAGE_CLAMPED if limits is not None else 0
             hidden = _either(hidden, away)

@@ -162,13 +162,13 @@ def _move_rows(
                 "memory"
             )
         if pad is not None:
-            target[row:data] = _pad_bytes(pad, row, data)
+            target[row:data] = pad_bytes(pad, row, data)
         target[data:tail] = source[src : src + read.length]
         if pad is not None:
-            target[tail:end] = _pad_bytes(pad, tail, end)
+            target[tail:end] = pad_bytes(pad, tail, end)
 
 
-def _pad_bytes(pad: PadPattern, start: int, stop: int) -> Memory:
+def pad_bytes(pad: PadPattern, start: int, stop: int) -> Memory:
     """Returns PADBYTE(a) for a in start..stop-1."""
     element = np.frombuffer(pad.value.to_bytes(pad.size, "little"), dtype=np.uint8)
     return element[np.arange(start, stop) % pad.size]

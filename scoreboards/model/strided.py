@@ -29,13 +29,8 @@ def gm_ub(op: MteGmUb, legal: bool, _state: Registers) -> Outcome:
     """Returns the outcome of an ``mte_gm_ub``."""
     pad = op.pad
     counts, src_strides, dst_strides = _nest(op)
-    row = op.len_burst
-    if pad is not None:
-        element = element_bytes(pad.dtype)
-        ends = ((pad.left or 0) * element, (pad.right or 0) * element)
-        row = _padded_row(ends, op.len_burst, op.dst_stride)
     source = Footprint(Space.GM, op.gm_src, op.len_burst, counts, src_strides)
-    target = Footprint(ub_space(op.ub_sub), op.ub_dst, row, counts, dst_strides)
+    target = Footprint(ub_space(op.ub_sub), op.ub_dst, op.len_burst, counts, dst_strides)
     if not legal:
         clause: dict[str, int] = {}
         if pad is not None:
@@ -49,13 +44,11 @@ def gm_ub(op: MteGmUb, legal: bool, _state: Registers) -> Outcome:
         rule = _broken_rule(MTE_GM_UB, size, source, target, l2=op.l2_cache_ctl, **clause)
         if rule:
             return Outcome(Status.RULE, rule)
-    if not op.len_burst or 0 in counts:
-        return NOTHING
     if pad is None:
         return _load(source, target, op.src_type)
     size = element_bytes(pad.dtype)
-    pattern = PadPattern(pad.value, size)
-    return Outcome(Status.OK, 0, source, target, (pad.left or 0) * size, pattern)
+    ends = ((pad.left or 0) * size, (pad.right or 0) * size)
+    return _padded(source, target, ends, PadPattern(pad.value, size))
 
 
 def ub_gm(op: MteUbGm, legal: bool, state: Registers) -> Outcome:
@@ -109,15 +102,11 @@ def l1_ub(op: MteL1Ub, legal: bool, _state: Registers) -> Outcome:
 def gm_to_ubuf(op: CopyGmToUbuf, legal: bool, state: Registers) -> Outcome:
     """Returns the outcome of a ``copy_gm_to_ubuf`` with the current registers."""
     registers = state.outtoub
-    padded = op.data_select_bit
     counts = registers.counts(op.n_burst)
-    row = op.len_burst
-    if padded:
-        row = _padded_row((op.left_padding, op.right_padding), op.len_burst, op.dst_stride)
     src_strides = registers.src_strides(op.src_stride)
     dst_strides = registers.dst_strides(op.dst_stride)
     source = Footprint(Space.GM, op.gm_src, op.len_burst, counts, src_strides)
-    target = Footprint(ub_space(op.ub_sub), op.ub_dst, row, counts, dst_strides)
+    target = Footprint(ub_space(op.ub_sub), op.ub_dst, op.len_burst, counts, dst_strides)
     size = element_bytes(op.src_type.dtype)
     # The register holds a value of any pad type; a copy takes the low bytes of an element.
     pattern = PadPattern(state.pad_value & ((1 << 8 * size) - 1), size)
@@ -128,19 +117,19 @@ def gm_to_ubuf(op: CopyGmToUbuf, legal: bool, state: Registers) -> Outcome:
             source,
             target,
             l2=op.l2_cache_ctl,
-            pad_en=padded,
-            pad_in_bytes=1,
+            pad_en=op.data_select_bit,
+            pad_legacy=1,
             pad_value=pattern.value,
             pad_left=op.left_padding,
             pad_right=op.right_padding,
         )
         if rule:
             return Outcome(Status.RULE, rule)
-    if not padded:
+    # Of a legal copy counts without the bit select padding too (knob ``pad_unselected``; A-16).
+    if not (op.data_select_bit or op.left_padding or op.right_padding):
         return _load(source, target, op.src_type)
-    if not op.len_burst or 0 in counts:
-        return NOTHING
-    return Outcome(Status.OK, 0, source, target, op.left_padding, pattern)
+    unit = size if current().legacy_pad_unit == "elements" else 1
+    return _padded(source, target, (unit * op.left_padding, unit * op.right_padding), pattern)
 
 
 def ubuf_to_gm(op: CopyUbufToGm, legal: bool, state: Registers) -> Outcome:
@@ -172,11 +161,34 @@ def _nest(op: MteGmUb | MteUbGm | MteGmL1) -> tuple[_Steps, _Steps, _Steps]:
     )
 
 
-def _padded_row(pads: tuple[int, int], length: int, stride: int) -> int:
-    """Returns F, the bytes that a padded row writes (knob ``pad_end``; A-05)."""
-    if current().pad_end == "stride":
-        return stride
-    return block_end(pads[0] + length + pads[1])
+def _padded(
+    source: Footprint, target: Footprint, ends: tuple[int, int], pattern: PadPattern
+) -> Outcome:
+    """Returns the outcome of a legal load with padding (spec/dma.md, section 3).
+
+    Args:
+        source: Rows in GM.
+        target: The data of these rows at the destination, at the start of each.
+        ends: Pad bytes before and, at least, behind the data of a row.
+        pattern: Pad element.
+    """
+    length, counts = source.length, source.counts
+    if not length or 0 in counts:
+        return NOTHING
+    if _grouped(target):
+        if not length % UB_BLOCK:
+            return Outcome(Status.OK, 0, source, target)
+        return filled(source, target, 0, compact=True, pad=pattern)
+    row = target.strides[0]
+    if current().pad_end == "block":
+        row = block_end(ends[0] + length + ends[1])
+    return Outcome(Status.OK, 0, source, target._replace(length=row), ends[0], pattern)
+
+
+def _grouped(target: Footprint) -> bool:
+    """Tells whether rows on the chip form a compact group (knob ``compact``; A-60)."""
+    several = target.counts[0] > 1 and target.strides[0] == target.length
+    return several and current().compact == "legal"
 
 
 def _load(source: Footprint, target: Footprint, of_ub: Ptr | None = None) -> Outcome:
@@ -193,7 +205,7 @@ def _load(source: Footprint, target: Footprint, of_ub: Ptr | None = None) -> Out
         return NOTHING
     if current().tail == "keep":
         return Outcome(Status.OK, 0, source, target)
-    compact = counts[0] > 1 and target.strides[0] == length and current().compact == "legal"
+    compact = _grouped(target)
     if not (length * counts[0] if compact else length) % UB_BLOCK:
         return Outcome(Status.OK, 0, source, target)
     element = 0 if of_ub is None else element_bytes(of_ub.dtype)

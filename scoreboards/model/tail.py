@@ -2,7 +2,8 @@
 """Loads whose rows are filled up to a 32-byte block (spec/dma.md, section 2; knob ``tail``).
 
 In UB the first element of the row is repeated, with its phase counted from the row's start; in L1
-the bytes are 0. Rows of a compact group have no gap between them, and the last one is filled.
+the bytes are 0. Rows of a compact group have no gap between them, and the last one is filled, with
+the pad pattern where padding is selected.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scoreboards.model.move import move
-from scoreboards.model.outcome import Explanation, Memory, Outcome
+from scoreboards.model.move import move, pad_bytes
+from scoreboards.model.outcome import Explanation, Memory, Outcome, PadPattern
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space, block_end
 from tb.isa.status import Status
@@ -21,19 +22,21 @@ from tb.isa.status import Status
 
 @dataclass(frozen=True, slots=True)
 class FilledRows:
-    """Rows of a load without padding, and the bytes behind them.
+    """Rows of a load, and the bytes behind them.
 
     Attributes:
         read: Rows in GM.
         rows: The same rows at the destination.
         element: Bytes of the element that is repeated; 0 fills with zeros.
         group: Rows of a compact group; 1 where each row is filled.
+        pad: Pad element that fills behind a group, or None.
     """
 
     read: Footprint
     rows: Footprint
     element: int
     group: int = 1
+    pad: PadPattern | None = None
 
     @property
     def end(self) -> int:
@@ -73,6 +76,10 @@ class FilledRows:
         fill = np.ndarray(
             (*shape, length), np.uint8, target.data, dst + begin, (*(d for _, _, d in steps), 1)
         )
+        if self.pad is not None:
+            # Groups begin at multiples of 32: the phase is that of the first one.
+            fill[...] = pad_bytes(self.pad, dst + begin, dst + self.end)
+            return 0
         if not self.element:
             fill[...] = 0
             return 0
@@ -104,13 +111,23 @@ class FilledRows:
         name = f"row {row}" if self.group > 1 else "the row"
         if at < self.rows.length:
             return Explanation(f"byte {at} of {name}", source + at)
-        behind = f"{at - self.rows.length} bytes behind the end of {name}, knob tail = fill: "
+        behind = f"{at - self.rows.length} bytes behind the end of {name}, "
+        if self.pad is not None:
+            return Explanation(f"{behind}pad")
+        behind += "knob tail = fill: "
         if not self.element:
             return Explanation(f"{behind}0")
         return Explanation(f"{behind}its first element", source + at % self.element)
 
 
-def filled(read: Footprint, rows: Footprint, element: int, *, compact: bool) -> Outcome:
+def filled(
+    read: Footprint,
+    rows: Footprint,
+    element: int,
+    *,
+    compact: bool,
+    pad: PadPattern | None = None,
+) -> Outcome:
     """Returns the outcome of a legal load whose rows are filled; some length is no block."""
-    copy = FilledRows(read, rows, element, rows.counts[0] if compact else 1)
+    copy = FilledRows(read, rows, element, rows.counts[0] if compact else 1, pad)
     return Outcome(Status.OK, 0, read, copy.written, transfer=copy)

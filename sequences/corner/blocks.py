@@ -18,14 +18,14 @@ from sequences.constraints import (
 )
 from sequences.corner.atomics import atomic_blocks
 from sequences.corner.fixpipe import fix_blocks
-from sequences.corner.knobs import knob_limits, knob_shapes, neighbours
+from sequences.corner.knobs import knob_limits, knob_shapes, neighbours, packed_stores
 from sequences.corner.l0 import l0_blocks
 from sequences.corner.l1 import l1_blocks
 from sequences.illegal.legacy import to_legacy
 from sequences.illegal.strided import spans as strided_spans
 from tb.isa.block import OpBlock
 from tb.isa.burst.op import MteUbUb
-from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters
+from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToUbuf, DmaRegisters
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dma.table import LOCAL_STRIDE_BITS, MAX_LOOPS, PAD_LIMIT
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
@@ -251,9 +251,17 @@ def legacy_program(op: Op) -> Program | None:
 
 
 def in_legacy_forms(blocks: Iterable[OpBlock]) -> Iterator[OpBlock]:
-    """Yields blocks of corners in legacy forms, without the ops that have none."""
+    """Yields blocks of corners in legacy forms, without the ops that have none.
+
+    Every other padded copy has its counts alone where these select padding.
+    """
+    counts_alone = current().pad_unselected == "register"
     for block in blocks:
         programs = [legacy_program(moving(ops)) for ops in block.program()]
+        for number, program in enumerate(programs[1::2] if counts_alone else ()):
+            *sets, copy = program or (None,)
+            if isinstance(copy, CopyGmToUbuf) and copy.left_padding + copy.right_padding:
+                programs[2 * number + 1] = (*sets, replace(copy, data_select_bit=0))
         found = [lower_program(each, DmaRegisters())[0] for each in programs if each]
         if found:
             yield block_of(found)
@@ -276,6 +284,8 @@ def gm_ub_blocks(
         yield from packed(Corner(op) for op in knob_shapes(MteGmUb) if isinstance(op, MteGmUb))
         for ops in neighbours():
             yield _block([*ops])
+    if "mte_ub_gm" in names:
+        yield from packed(map(Corner, packed_stores()))
     wide = [op for make in (MteGmUb, MteUbGm) for op in knob_limits(make)]
     for op in (*maxima(), *ends(), *nops(), *wide):
         if op.spec.name in names:

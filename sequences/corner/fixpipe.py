@@ -35,6 +35,7 @@ from tb.isa.fix.op import (
     Scalar,
     lower_fix,
 )
+from tb.isa.fix.rules import l20
 from tb.isa.fix.table import (
     ATOMIC_DST,
     ATOMIC_OPS,
@@ -542,8 +543,10 @@ def _updates() -> Iterator[tuple[list[FixOp], list[int]]]:
 
 
 def _exists(op: FixOp) -> bool:
-    """Tells whether the profile of the process has the pre_quant mode of an op (FIX-L04)."""
-    return op.pre_quant is None or QUANT_MODES[op.pre_quant.mode].code in legal_codes()
+    """Tells whether the profile has the pre_quant mode and the layout of an op (knob ``modes``)."""
+    if op.pre_quant is not None and QUANT_MODES[op.pre_quant.mode].code not in legal_codes():
+        return False
+    return not op.split or l20(lower_fix(op)) is None
 
 
 def fix_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:

@@ -69,6 +69,26 @@ def groups(make: type[Load]) -> Iterator[Load]:
     if current().row_repeat == "legal":
         for stride in (0, 1, 4):
             yield make(0, 0, 5, 9, stride, 5)
+    if make is MteGmUb:
+        for size, length in product((1, 2, 4), (1, 3, 5, 8, 9, 15, 17, 31)):
+            dtype, pad = ELEMENTS[size], Pad(f"i{8 * size}", 0xC3A5965A & (1 << 8 * size) - 1)
+            types = {"src_type": Ptr(dtype, "gm"), "dst_type": Ptr(dtype, "ub")}
+            row, rows = length * size, 2 + length % 4
+            step = _up(row * rows)
+            for loops in ((), (Loop(2, 100, step), Loop(3, 300, 2 * step + UB_BLOCK))):
+                yield changed(make(0, 0, row, rows, row + 3, row, loops, pad), **types)
+
+
+def packed_stores() -> Iterator[MteUbGm]:
+    """Knob ``compact``: rows of every length without gaps in UB, few and many, also in loops."""
+    if current().compact == "error":
+        return
+    for length in (*range(1, 41), 63, 65, 127, 129):
+        yield MteUbGm(0, 0, length, 2 + length % 5, length, length + length % 4)
+    for length, rows in product((1, 5, 31, 33), (16, 33, 129)):
+        step = _up(length * rows)
+        loops = (Loop(2, step, 8192), Loop(3, 2 * step + UB_BLOCK, 16384))
+        yield MteUbGm(0, 0, length, rows, length, length + 3, loops)
 
 
 def ends(make: type[MteGmUb]) -> Iterator[MteGmUb]:
@@ -78,6 +98,9 @@ def ends(make: type[MteGmUb]) -> Iterator[MteGmUb]:
         for stride in (_up(need), _up(need) + UB_BLOCK, 1024, 8192):
             pad = Pad("f16", 0x3C00, left, right)
             yield _padded(make(0, 0, length, 1 + length % 3, 16 + length, stride, (), pad))
+    for stride in (0, 1, 31, 64, 0x1FFFFF):
+        for length, right in ((2, 0), (30, 1), (32, 0), (34, 16)):
+            yield _padded(make(0, 0, length, 1, 7, stride, (), Pad("f16", 0x3C01, 1, right)))
     # Loops between the rows, inside the stride.
     pad = Pad("f16", 0x1234, 1, 0)
     yield _padded(make(0, 0, 10, 3, 20, 256, (Loop(4, 70, 32), Loop(2, 300, 128)), pad))

@@ -60,7 +60,10 @@ def shape_atomics(
     typed = at[drawn > 0]
     moves.dtype[typed] = _DTYPES[drawn[drawn > 0]]
     x["elem_log2"][typed] = np.log2(size[drawn > 0]).astype(np.int64)
+    packed = (x["loc_stride"][at] == x["len"][at]) & (x["n_burst"][at] > 1)
     x["len"][at] -= x["len"][at] % size
+    x["loc_stride"][at] = np.where(packed, x["len"][at], x["loc_stride"][at])
+    moves.read.strides[at, 0] = np.where(packed, x["len"][at], moves.read.strides[at, 0])
     counts = ("n_burst", *[f"loop{k}_count" for k in range(MAX_LOOPS)])
     strides = ("ext_stride", *[f"loop{k}_ext_stride" for k in range(MAX_LOOPS)])
     for level, (count, stride) in enumerate(zip(counts, strides, strict=True)):

@@ -109,7 +109,7 @@ class RegisterFile:
             (src0, dst0), (src1, dst1) = held
             strides.append((dst0, src0, dst1, src1) if is_store else (src0, dst0, src1, dst1))
             pad = row[15]
-            if row[12]:
+            if row[12] or row[13] or row[14]:
                 pad = self._set_pad(program, DTYPES[pad_type], pad, chance)
             pads.append(pad)
             sid = 0 if chance[4] < 0.9 else int(chance[5] * 16)

@@ -44,7 +44,10 @@ from tb.isa.spaces import UB_BLOCK
 _IS_STRIDED = by_name(dict.fromkeys(STRIDED, 1))
 
 COMPACT = 0.16
-"""Fraction of loads with rows that follow each other without a gap, where they may."""
+"""Fraction of copies with rows that follow each other without a gap on the chip, where they may."""
+
+BY_COUNTS = 0.4
+"""Fraction of padded legacy copies that select padding by its counts alone, where they may."""
 
 SPREAD = 5
 """Factor by which sources are spread over their whole limit more often: they may overlap."""
@@ -96,17 +99,19 @@ def _flat(rng: np.random.Generator, shapes: Shapes, index: Ints, most: Ints, who
     shapes.counts[index] = 1
 
 
-def _compact(rng: np.random.Generator, shapes: Shapes, load: Bools) -> Bools:
-    """Tells which loads have rows without gaps; half of them have very short rows.
+def _compact(rng: np.random.Generator, shapes: Shapes, free: Bools) -> Bools:
+    """Tells which of the copies ``free`` have rows without gaps; half of them are very short.
 
-    Their lengths change in place. Only knob ``compact`` legal allows lengths that are not whole
-    blocks.
+    Their lengths and pads change in place. Only knob ``compact`` legal allows lengths that are not
+    whole blocks.
     """
-    compact = load & ~shapes.pad & (shapes.counts[:, 0] > 1)
-    compact &= rng.random(len(load)) < COMPACT
-    tiny = compact & (rng.random(len(load)) < 0.5)
-    short = np.minimum(shapes.length, rng.integers(1, 2 * UB_BLOCK, len(load)))
+    compact = free & (shapes.counts[:, 0] > 1) & (rng.random(len(free)) < COMPACT)
+    tiny = compact & (rng.random(len(free)) < 0.5)
+    short = np.minimum(shapes.length, rng.integers(1, 2 * UB_BLOCK, len(free)))
+    short = np.where(shapes.pad, np.maximum(short // shapes.elem, 1) * shapes.elem, short)
     shapes.length = np.where(tiny, short, shapes.length)
+    # A padded group has no left pad, and ends with its block (DMA-L10).
+    shapes.left, shapes.right = np.where(compact, 0, (shapes.left, shapes.right))
     return compact
 
 
@@ -197,12 +202,11 @@ def shape_strided(
     spread = np.where(wide, 1.0, min(limits.stretch * SPREAD, 1.0))
     compact = np.zeros(len(index), dtype=bool)
     if knobs.compact == "legal":
-        compact = _compact(rng, shapes, loads & ~_marked(len(index), same))
+        compact = _compact(rng, shapes, ~whole & ~_marked(len(index), same))
     if knobs.tail == "fill":
         short_elements(rng, shapes, load & ~shapes.pad)
-    none = np.zeros_like(compact)
     src = _strides(
-        rng, shapes, far, from_gm, read, spread, source=True, limits=limits, compact=none
+        rng, shapes, far, from_gm, read, spread, source=True, limits=limits, compact=compact
     )
     dst = _strides(
         rng, shapes, far, to_gm, write, stretch, source=False, limits=limits, compact=compact
@@ -223,7 +227,7 @@ def shape_strided(
     moves.far[index] = far
     moves.dtype[index] = shapes.dtype
     moves.read.put(index, shapes.counts, src, shapes.length)
-    counts, foot = _written(shapes, dst, loads, compact)
+    counts, foot = _written(shapes, dst, loads, compact & loads)
     moves.write.put(index, counts, dst, foot, shapes.length > 0)
     _fill(rng, moves, index, shapes, src, dst)
 
@@ -242,12 +246,12 @@ def _written(shapes: Shapes, dst: Ints, loads: Bools, compact: Bools) -> tuple[I
     """
     knobs = current()
     run = np.where(compact, shapes.counts[:, 0], 1) * shapes.length
-    foot = np.where(loads & (knobs.tail == "fill"), align(run), run)
+    foot = np.where((loads & (knobs.tail == "fill")) | (compact & shapes.pad), align(run), run)
     end = dst[:, 0] if knobs.pad_end == "stride" else align(shapes.need)
     # A NOP writes nothing, whatever its counts.
     one = compact & (shapes.counts[:, 0] > 0)
     counts = np.where(one[:, None] & (np.arange(LEVELS) == 0), 1, shapes.counts)
-    return counts, np.where(shapes.pad, end, foot)
+    return counts, np.where(shapes.pad & ~one, end, foot)
 
 
 def _same_rows(
@@ -293,12 +297,15 @@ def _fill(
         columns[f"loop{k}_count"][index] = np.where(present[:, k], shapes.counts[:, 1 + k], 1)
         columns[f"loop{k}_ext_stride"][index] = np.where(present[:, k], ext[:, 1 + k], 0)
         columns[f"loop{k}_loc_stride"][index] = np.where(present[:, k], loc[:, 1 + k], 0)
-    # Legacy loads count pads in bytes, all others in elements.
     legacy, pad = moves.legacy[index], shapes.pad
-    unit = np.where(legacy, 1, shapes.elem)
+    unit = np.where(legacy & (current().legacy_pad_unit == "bytes"), 1, shapes.elem)
     value = rng.integers(0, np.left_shift(1, 8 * np.minimum(shapes.elem, 4)))
     columns["pad_en"][index] = pad
-    columns["pad_in_bytes"][index] = legacy & (opcode == MTE_GM_UB.opcode)
+    if current().pad_unselected == "register":
+        counted = pad & legacy & (shapes.left + shapes.right > 0)
+        counted &= rng.random(len(index)) < BY_COUNTS
+        columns["pad_en"][index[counted]] = 0
+    columns["pad_legacy"][index] = legacy & (opcode == MTE_GM_UB.opcode)
     columns["pad_left"][index] = pad * shapes.left // unit
     columns["pad_right"][index] = pad * shapes.right // unit
     columns["pad_value"][index] = pad * value

@@ -146,7 +146,10 @@ def local_strides(
         ),
     )
     # A row that is filled to its stride owns the free bytes.
-    filled = pad & (current().pad_end == "stride")
+    to_stride = current().pad_end == "stride"
+    filled = pad & to_stride
+    if compact is not None:
+        filled &= ~compact
     row_margin = np.where(pad, margin[:, 0], 0)
     margin[filled, 0] = 0
     row = need
@@ -172,7 +175,11 @@ def local_strides(
     unused = unused_strides(rng, counts, bits)
     strides = np.where(counts > 1, strides, unused)
     lone = np.where(filled, foot, tight + row_margin)
-    strides[:, 0] = np.where(filled | (pad & (counts[:, 0] == 1)), lone, strides[:, 0])
+    # A single padded row may have any stride where it ends with its block.
+    held = pad & (counts[:, 0] == 1)
+    if not to_stride:
+        held &= rng.random(count) < 0.5
+    strides[:, 0] = np.where(filled | held, lone, strides[:, 0])
     single = (counts[:, 0] == 1) & ~pad & (rng.random(count) < 0.4)
     strides[:, 0] = np.where(single, tight, strides[:, 0])
     _short(rng, strides, (counts[:, 0] == 1) & ~pad, need)

@@ -118,12 +118,14 @@ class Format:
         mode: Mode with its suffix, or empty where no op is told.
         to: Destination type.
         codes: Pairs of a value and its codes for each of ``SATS``.
+        knobs: Values of knobs that the op holds for.
     """
 
     name: str
     mode: str
     to: str
     codes: tuple[tuple[float, tuple[int, int, int]], ...]
+    knobs: Knobs
 
 
 def _value(row: list[Any], to: str) -> Value:
@@ -150,7 +152,13 @@ def _parts(row: Mapping[str, Any]) -> dict[str, Any]:
 def formats() -> tuple[Format, ...]:
     """Returns the formats in the order of the file."""
     return tuple(
-        Format(name, row.get("mode", ""), row["to"], tuple(map(_codes, row["rows"])))
+        Format(
+            name,
+            row.get("mode", ""),
+            row["to"],
+            tuple(map(_codes, row["rows"])),
+            row.get("knobs", {}),
+        )
         for name, row in table("conversions")["formats"].items()
     )
 
@@ -203,7 +211,8 @@ def _format_example(form: Format) -> Example:
         codes = pack([each[row] for _, each in form.codes], form.to)
         expected += codes.ljust(WORD, bytes([BACKGROUNDS[Space.GM]]))
     fills = (Data(Space.L0C, accumulators([value for value, _ in form.codes], "f32")),)
-    return _image(form.name, {"v06": tuple(ops)}, fills, expected, _modes(form.mode))
+    knobs = {**_modes(form.mode), **form.knobs}
+    return _image(form.name, {"v06": tuple(ops)}, fills, expected, knobs)
 
 
 def conversion_examples() -> Iterator[Example]:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sequences.examples.encode import accumulators, pack, record, records
 from sequences.examples.example import BACKGROUNDS, Data, Example, Fill, Image, Op, RuleExample
 from sequences.examples.worked import EXAMPLES, Row, rows
-from tb.isa.ctrl import SetCtrl
+from tb.isa.ctrl import CtrlOp, SetCtrl
+from tb.isa.dma.legacy import LegacySet
 from tb.isa.fix.op import FixOp
 from tb.isa.profile import A5, SEED, Profile
 from tb.isa.spaces import Space, memory_range
@@ -78,10 +79,12 @@ def _parameters(row: Row, op: FixOp) -> Iterator[Data]:
     yield Data(Space.L0C, data)
     if "records" in row:
         given = row["records"]
-        offsets, signs = (np.resize(given.get(key, [1]), op.n) for key in ("offsets", "signs"))
+        values = {"offsets": [0], "signs": [1], "scale": [1.0], **given}
+        keys = ("scale", "offsets", "signs")
+        scales, offsets, signs = (np.resize(values[key], op.n) for key in keys)
         words = (
-            record(given["scale"], int(offset), bool(sign), op.dst_type.dtype)
-            for offset, sign in zip(offsets, signs, strict=True)
+            record(float(scale), int(offset), bool(sign), op.dst_type.dtype)
+            for scale, offset, sign in zip(scales, offsets, signs, strict=True)
         )
         yield Data(Space.FB, records(words))
 
@@ -130,21 +133,26 @@ def _of_profile(row: Row, profile: Profile, count: int | None = None) -> Mapping
 
 def _outcomes(name: str, row: Row) -> Iterator[Example | RuleExample]:
     """Yields what becomes of an op in both profiles; a rule depends on the first knob alone."""
-    legal = [key for key in ("seed", "a5") if isinstance(row[key], int)]
+    program = next(row[form] for form in FORMS if form in row)
+    legal = [key for key in ("seed", "a5") if not isinstance(row[key], str)]
     for key, profile in (("seed", SEED), ("a5", A5)):
-        if key in legal:
-            knobs = _of_profile(row, profile)
-            (knob, value), *_ = knobs.items()
-            title = name if key == legal[0] else f"{name}, {knob} = {value}"
+        if key not in legal:
+            knobs = _of_profile(row, profile, 1)
+            yield _refused(name, {**row, "op": program, "rule": row[key], "knobs": knobs})
+            continue
+        knobs = _of_profile(row, profile)
+        (knob, value), *_ = knobs.items()
+        title = name if key == legal[0] else f"{name}, {knob} = {value}"
+        if isinstance(row[key], int):
             yield _example(title, row, knobs, row[key])
         else:
-            yield _refused(name, {**row, "op": row["v06"], "rule": row[key],
-                                  "knobs": _of_profile(row, profile, 1)})  # fmt: skip
+            yield _example(title, {**row, "want": row[key]}, knobs)
 
 
 def _refused(name: str, row: Row) -> RuleExample:
-    *before, op = ops_of(row["op"], row.get("types", ""))
-    ctrl = next((each.value for each in before if isinstance(each, SetCtrl)), 0)
+    ops = ops_of(row["op"], row.get("types", ""))
+    (op,) = (each for each in ops if not isinstance(each, CtrlOp | LegacySet))
+    ctrl = next((each.value for each in ops if isinstance(each, SetCtrl)), 0)
     return RuleExample(name, op, int(row["rule"][-2:]), ctrl, row.get("knobs", {}))
 
 

@@ -68,7 +68,8 @@ def items() -> tuple[Item, ...]:
     refused = [(name, row, row["rule"]) for name, row in rows("rules") if "text" in row]
     refused += [
         (name, row, f"{row['seed']} under seed")
-        for name, row in rows("copies")
+        for file in EXAMPLES
+        for name, row in rows(file)
         if isinstance(row.get("seed"), str)
     ]
     found += [

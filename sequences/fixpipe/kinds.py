@@ -171,13 +171,18 @@ def draw_kinds(
     layout = pick(rng, count, np.array([0.2, 0.4, 0.4]))
     layout = np.where(split, layout % 2, layout)
     x["layout"] = np.where(nz, NZ2NZ, layout)
+    a5_list = current().modes == "a5"
     x["split"] = np.where(nz, rng.integers(0, 2, count), 0)
+    if a5_list:
+        x["split"] *= opcode == GM
     _relu(rng, x, split, _SCALE[code])
     _clip(rng, x, pad, split, limits)
     x["sat"] = rng.integers(0, 3, count)
     loops = ((layout > 0) & ~nz & ~split) & (rng.random(count) < limits.loop3)
     x["loop3_en"] = loops.astype(np.int64)
     flagged = rng.random(count) < limits.flag
+    if a5_list:
+        flagged &= x["split"] == 0
     mode = np.where(rng.random(count) < 0.5, FLAG_CHECK, FLAG_CLEAR)
     x["unit_flag"] = np.where(flagged, mode, 0)
     to_gm = opcode == GM

@@ -47,6 +47,7 @@ from tb.isa.ctrl import SetCtrl
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import Atomic, FbPtr, FixOp, PreRelu, Scalar
 from tb.isa.fix.table import MAX_M, MAX_M_NZ, QUANT_MODES
+from tb.isa.profile import current
 from tb.isa.program import moving
 from tb.isa.spaces import FB_SEGMENT_SHIFT
 
@@ -199,6 +200,11 @@ def _layouts(form: str) -> Iterator[Break]:
         for k in (2, 3, 16, 65535):
             yield Break(f"unit_flag {flag}, K {k}", 20, chain(dn, put("k", k), check))
         yield Break(f"unit_flag {flag}, K 2, no rows", 20, chain(dn, put("k", 2), check, _NOP))
+    if current().modes == "a5":
+        for flag in (2, 3) if form == "mte_l0c_gm" else (0, 2, 3):
+            split = chain(nz, put("split", 1), put("unit_flag", flag))
+            yield Break(f"nz2nz(1), unit_flag {flag}", 20, split)
+            yield Break(f"nz2nz(1), unit_flag {flag}, no rows", 20, chain(split, _NOP))
     if form == "mte_l0c_ub":
         for m in (1, 3, 7):
             yield Break(f"split_m m {m}", 21, chain(split_m, put("m", m)))
@@ -334,7 +340,8 @@ def _near(rng: np.random.Generator, form: str) -> Iterator[tuple[str, FixOp]]:
     yield "K 1 with flags", changed(dn(op), k=1, unit_flag=2)
     yield "K 2 without flags", changed(dn(op), k=2, unit_flag=0)
     yield "K 1 with clear", changed(dn(op), k=1, unit_flag=3)
-    yield "nz2nz(1) n 8", changed(nz(op), n=8, split=1)
+    if gm or current().modes == "all":
+        yield "nz2nz(1) n 8", changed(nz(op), n=8, split=1, unit_flag=0)
     yield "nz2nz n 16", changed(nz(op), n=16)
     yield "i4 n 2", changed(four_bit(op), n=2)
     yield "i4 nz2dn m 2", changed(dn(four_bit(op)), m=2)

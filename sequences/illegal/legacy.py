@@ -24,6 +24,7 @@ from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.dma.table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS, PAD_LIMIT
 from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.ops import LEGACY_FORMS
+from tb.isa.profile import current
 
 REGISTER_FORMS = ("copy_gm_to_ubuf", "copy_ubuf_to_gm")
 """Forms that read registers."""
@@ -56,7 +57,7 @@ def to_legacy(op: MteGmUb | MteUbGm) -> tuple[tuple[LegacySet, ...], LegacyCopy]
         )  # fmt: skip
     left = right = 0
     if op.pad:
-        size = element_bytes(op.src_type.dtype)
+        size = element_bytes(op.src_type.dtype) if current().legacy_pad_unit == "bytes" else 1
         left, right = (op.pad.left or 0) * size, (op.pad.right or 0) * size
         sets.append(SetMovPadVal(op.pad.dtype, op.pad.value))
     return tuple(sets), CopyGmToUbuf(
@@ -106,10 +107,11 @@ def _copy_operands(rng: np.random.Generator, form: str) -> list[Case]:
         add("l2_cache_ctl 15", 0, replace(copy, l2_cache_ctl=15), sets)
         add("sid 15", 0, replace(copy, sid=15), sets)
         return cases
-    for value in (1, PAD_LIMIT, 255):
+    unselected = current().pad_unselected == "error"
+    for value in (1, PAD_LIMIT, 255) if unselected else ():
         add(f"left {value}, no select", 5, replace(copy, left_padding=value), sets)
         add(f"right {value}, no select", 5, replace(copy, right_padding=value), sets)
-    # The pad register is read with any select that is not 0, so it must be known.
+    # The pad register may be read, so it must be known.
     sets = (*sets, SetMovPadVal("i8", 0xA5))
     for value in (2, 3, 1 << 20):
         add(f"data_select_bit {value}", 5, replace(copy, data_select_bit=value), sets)
@@ -118,9 +120,24 @@ def _copy_operands(rng: np.random.Generator, form: str) -> list[Case]:
         if element_bytes(copy.src_type.dtype) > 1:
             break
     assert isinstance(copy, CopyGmToUbuf)
-    for value in (1, 31, 33):
-        add(f"left {value} B", 9, replace(copy, left_padding=value), sets)
-        add(f"right {value} B", 9, replace(copy, right_padding=value), sets)
+    for value in (1 if current().legacy_pad_unit == "bytes" else 17, 31, 33):
+        add(f"left {value}", 9, replace(copy, left_padding=value), sets)
+        add(f"right {value}", 9, replace(copy, right_padding=value), sets)
+    if not unselected:
+        bare = replace(copy, data_select_bit=0)
+        add("padded by counts", 0, bare, sets)
+        add("right 33, no select", 9, replace(bare, right_padding=33), sets)
+        add("left 256, no select", 5, replace(bare, left_padding=256), sets)
+        add(
+            "no room, no select",
+            10,
+            replace(
+                bare,
+                dst_stride=bare.len_burst // 32 * 32 + 32,
+                left_padding=PAD_LIMIT // element_bytes(copy.src_type.dtype),
+            ),
+            sets,
+        )
     add("sid 2^70", 0, replace(copy, sid=1 << 70), sets)
     return [*cases, *_wide_elements(rng, form)]
 
@@ -149,6 +166,11 @@ def _wide_elements(rng: np.random.Generator, form: str) -> list[Case]:
         Case(f"padded 8-byte elements, {name}", form, 3, (*sets, one))
         for name, one in broken.items()
     ]
+    if current().pad_unselected == "register":
+        counted = replace(bad, data_select_bit=0, right_padding=1)
+        cases.append(Case("8-byte elements, right 1, no select", form, 3, (*sets, counted)))
+        nop = replace(counted, n_burst=0, ub_dst=counted.ub_dst + 16)
+        cases.append(Case("the same, no rows, ub_dst + 16", form, 3, (*sets, nop)))
     wide = replace(copy, data_select_bit=3)
     off = replace(copy, ub_dst=copy.ub_dst + 16)
     return [

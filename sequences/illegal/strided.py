@@ -328,12 +328,16 @@ def _alignment(kind: Kind) -> list[Break]:
         found += [Break(f"{side.row} + {by}", 7, shift(side.row, by)) for by in (1, 4, 16, 31)]
         # No length is a multiple of 32: rows without a gap, and one byte apart.
         found.append(Break(f"{side.row} len + 1", 7, chain(_unpadded, _over(side.row, 1))))
-        if not kind.loads or current().compact == "error":
+        if current().compact == "error":
             found.append(Break(f"{side.row} len", 7, chain(_unpadded, _over(side.row, 0))))
     if kind.pads:
-        lone = chain(padded, shift("dst_stride", 8), put("n_burst", 1))
-        found.append(Break("dst_stride + 8, one padded row", 7, lone))
-        found.append(Break("padded rows, dst_stride len", 7, chain(padded, _over("dst_stride", 0))))
+        if current().pad_end == "stride":
+            lone = chain(padded, shift("dst_stride", 8), put("n_burst", 1))
+            found.append(Break("dst_stride + 8, one padded row", 7, lone))
+        # In a group there is no room for the pads.
+        rule = 7 if current().compact == "error" else 10
+        tight = chain(padded, _over("dst_stride", 0))
+        found.append(Break("padded rows, dst_stride len", rule, tight))
     return found
 
 
@@ -401,15 +405,20 @@ def _bad_pads(kind: Kind) -> list[Break]:
     for side in ("left", "right"):
         found += [Break(f"{side} 32 B + {n} el", 9, count(side, n)) for n in (1, 3)]
         found.append(Break(f"{side} 255 elements", 9, _pads(**{side: 255}), v06_only=True))
-    return [
-        *found,
+    found += [
         Break("row one element too long", 10, one_over),
         Break("both pads full, no room", 10, no_room),
-        Break("the same in a single row", 10, chain(no_room, put("n_burst", 1))),
-        Break(
-            "one padded row, stride 0", 10, chain(padded, put("n_burst", 1), put("dst_stride", 0))
-        ),
     ]
+    if current().pad_end == "stride":
+        found += [
+            Break("one row, both pads full, no room", 10, chain(no_room, put("n_burst", 1))),
+            Break(
+                "one padded row, stride 0",
+                10,
+                chain(padded, put("n_burst", 1), put("dst_stride", 0)),
+            ),
+        ]
+    return found
 
 
 def _outside(kind: Kind) -> list[Break]:
@@ -554,8 +563,7 @@ def near(rng: np.random.Generator, kind: Kind, n_loops: int = MAX_LOOPS) -> dict
     found |= _near_loops(op, kind, n_loops)
     if kind.hint_bits:
         found["l2 at its limit"] = changed(op, l2_cache_ctl=(1 << kind.hint_bits) - 1)
-    if kind.loads:
-        found |= _near_knobs(op)
+    found |= _near_knobs(op, kind)
     if isinstance(op, MteGmUb):
         found |= _near_pads(op, kind)
     return found
@@ -618,24 +626,25 @@ def _near_gaps(op: Strided, kind: Kind) -> dict[str, Op]:
     return found
 
 
-def _near_knobs(op: Strided) -> dict[str, Op]:
-    """Legal loads that another value of a knob makes illegal."""
+def _near_knobs(op: Strided, kind: Kind) -> dict[str, Op]:
+    """Legal copies that another value of a knob makes illegal."""
     found: dict[str, Op] = {}
-    if current().row_repeat == "legal":
+    if kind.loads and current().row_repeat == "legal":
         found |= {
             "src_stride 0": changed(op, src_stride=0),
             "src_stride 1": changed(op, src_stride=1),
             "src_stride len - 1": changed(op, src_stride=op.len_burst - 1),
         }
     if current().compact == "legal":
-        bare = changed(op, dst_stride=op.len_burst, loops=())
+        local, gm = (kind.destination, kind.source)[:: 1 if kind.loads else -1]
+        bare = changed(op, **{local.row: op.len_burst}, loops=())
         found |= {
             "rows without gaps": bare,
-            "rows without gaps, read once": changed(bare, src_stride=op.len_burst),
+            "rows without gaps on both sides": changed(bare, **{gm.row: op.len_burst}),
             "tiny rows without gaps": changed(
-                bare, len_burst=_elem(op), dst_stride=_elem(op), n_burst=33
+                bare, len_burst=_elem(op), **{local.row: _elem(op)}, n_burst=33
             ),
-            "rows without gaps in loops": changed(op, dst_stride=op.len_burst),
+            "rows without gaps in loops": changed(op, **{local.row: op.len_burst}),
         }
     return found
 
@@ -652,13 +661,23 @@ def _near_pads(op: MteGmUb, kind: Kind) -> dict[str, Op]:
     length = op.len_burst // UB_BLOCK * UB_BLOCK
     full = changed(_padded_with(op, left=most, right=most), len_burst=length, loops=())
     exact = changed(full, dst_stride=length + 2 * PAD_LIMIT)
+    bare, lone = _padded_with(op, left=0, right=0), changed(full, n_burst=1)
+    found: dict[str, Op] = {}
+    if current().compact == "legal":
+        found["padded rows without gaps"] = changed(bare, dst_stride=op.len_burst)
+    if current().pad_end == "block":
+        found["stride past the end"] = _stride_over(op)
+        found |= {
+            f"one padded row, stride {stride}": changed(lone, dst_stride=stride)
+            for stride in (0, 33, kind.destination.top)
+        }
     return {
+        **found,
         "both pads 32 B, no tail": exact,
         "both pads 32 B, one row": changed(exact, n_burst=1),
         "no pads, no tail": changed(_padded_with(full, left=0, right=0), dst_stride=length),
         "pad value all ones": _padded_with(full, value=(1 << 8 * elem) - 1),
         "padded row to the last UB byte": _at_end(exact, kind),
-        **({} if current().pad_end == "stride" else {"stride past the end": _stride_over(op)}),
     }
 
 

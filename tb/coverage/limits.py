@@ -12,14 +12,18 @@ from dataclasses import dataclass
 
 from tb.coverage.dma.atomic import atomic_points
 from tb.coverage.dma.points import shape_of
+from tb.coverage.fix.groups import FLAGS
+from tb.coverage.fix.view import LAYOUTS
 from tb.coverage.l0.groups import ELEMENTS, TYPES
 from tb.coverage.rules import LOWERED, rules_of
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS
 from tb.isa.dma.table import MAX_LOOPS, MTE_L1_UB, MTE_UB_GM
 from tb.isa.dtypes import ELEMENT_BYTES
+from tb.isa.fix.table import MTE_L0C_GM
 from tb.isa.l0.table import ELEMENT_CODES, LOADS, NIBBLE_DTYPES
 from tb.isa.ops import LEGACY_FORMS
+from tb.isa.profile import current
 
 FEWEST_BYTES = 16
 """Narrowest GM bus; points have the same names for every width."""
@@ -68,6 +72,11 @@ def form_scope(form: str, limits: FormLimits) -> Scope:
         points["elem"] = [ELEMENTS[ELEMENT_CODES[bits]] for bits in limits.element_bits]
         points["dtype"] = [name for name in TYPES if _bits(name) in limits.element_bits]
         points["transpose"] = ["no", *["yes"] * limits.transpose]
+    if FORM_SPECS[form] is MTE_L0C_GM and current().modes == "a5":
+        # A channel split checks no unit flags (FIX-L20).
+        plain = {"layout": [name for name in LAYOUTS if name != LAYOUTS[-1]]}
+        free = {"layout": [LAYOUTS[-1]], "flag": [FLAGS[0]]}
+        return Scope(points, {"layout x flag": [plain, free]})
     if family != "dma":
         return Scope(points)
     if FORM_SPECS[form] is MTE_UB_GM and not limits.atomic_stores:
@@ -78,8 +87,10 @@ def form_scope(form: str, limits: FormLimits) -> Scope:
         points |= _looped(form, limits.loops)
     if shape.padded and not limits.pad:
         points["pad"] = ["off"]
-        names = ["pad_elem", "pad_left", "pad_right", "pad_tail", "pad_end", "pad_moved"]
-        points |= dict.fromkeys([*names, *["pad_register"] * shape.legacy], ())
+        names = ["elem", "left", "right", "tail", "end", "moved", "single"]
+        names += ["register", "select"] * shape.legacy
+        points |= dict.fromkeys([f"pad_{name}" for name in names], ())
+        points["compact"] = ["fill", "kept", "whole blocks"]
     return Scope(points)
 
 

@@ -52,7 +52,8 @@ def no_pads(slot: str) -> OpFilter:
     """Returns the predicate of ops without padded rows."""
 
     def holds(block: OpBlock) -> Bools:
-        padded = (block.family == _DMA) & (block.column("pad_en") != 0)
+        selects = [block.column(name) != 0 for name in ("pad_en", "pad_left", "pad_right")]
+        padded = (block.family == _DMA) & np.any(selects, axis=0)
         kept: Bools = ~(_of_slot(block, slot) & padded)
         return kept
 

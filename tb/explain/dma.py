@@ -36,7 +36,7 @@ def dma_parts(desc: DmaDescriptor) -> Iterator[Part]:
     axes = (*loops, Axis("row", desc.n_burst, src_row, dst_row))
     source = (space_of(desc.spec.source, desc.ub_sub), src)
     target = (space_of(desc.spec.destination, desc.ub_sub), dst)
-    if desc.pad_en:
+    if desc.padded:
         yield from _padded(desc, source, target, axes)
         return
     if desc.atomic_type:
@@ -64,14 +64,19 @@ def _updated(desc: DmaDescriptor, source: Place, target: Place, axes: Sequence[A
 def _padded(
     desc: DmaDescriptor, source: Place, target: Place, axes: Sequence[Axis]
 ) -> Iterator[Part]:
-    """Yields left pad, data and pad of rows (section 3)."""
+    """Yields left pad, data and pad of rows, or data and pad of groups (section 3)."""
     space, dst = target
     left, data = desc.left_bytes, desc.len
+    pattern = desc.pad_value.to_bytes(8, "little")[: desc.elem_bytes]
+    how = f"pad value {pattern[::-1].hex()} by address"
+    if desc.compact:
+        run = desc.n_burst * data
+        yield moved(DATA, target, source, data, axes)
+        yield made(PAD, (space, dst + run), block_end(run) - run, axes[:-1], pattern, how)
+        return
     end = desc.loc_stride
     if current().pad_end == "block":
         end = block_end(left + data + desc.right_bytes)
-    pattern = desc.pad_value.to_bytes(8, "little")[: desc.elem_bytes]
-    how = f"pad value {pattern[::-1].hex()} by address"
     yield made(LEFT, target, left, axes, pattern, how)
     yield moved(DATA, (space, dst + left), source, data, axes)
     yield made(PAD, (space, dst + left + data), end - left - data, axes, pattern, how)

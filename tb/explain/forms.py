@@ -29,6 +29,7 @@ from tb.isa.dma.legacy import (
 )
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.lower import Descriptor
+from tb.isa.profile import current
 from tb.isa.spaces import UB_BLOCK
 from tb.isa.text import AnyOp, to_text
 
@@ -274,12 +275,13 @@ def _legacy_form(op: Any, desc: DmaDescriptor | BurstDescriptor) -> list[OpForm]
     writes: list[LegacySet] = list(writes_between(DmaRegisters(), after, way))
     copy_: AnyOp
     if load:
-        if desc.pad_en:
+        unit = desc.elem_bytes if current().legacy_pad_unit == "elements" else 1
+        if desc.padded:
             dtype = op.pad.dtype if getattr(op, "pad", None) else f"i{8 * desc.elem_bytes}"
             writes.append(SetMovPadVal(dtype, desc.pad_value))
         copy_ = CopyGmToUbuf(
-            desc.ext_addr, desc.loc_addr, 0, desc.n_burst, desc.len, desc.left_bytes,
-            desc.right_bytes, desc.pad_en, desc.l2, desc.ext_stride, desc.loc_stride,
+            desc.ext_addr, desc.loc_addr, 0, desc.n_burst, desc.len, desc.left_bytes // unit,
+            desc.right_bytes // unit, int(desc.padded), desc.l2, desc.ext_stride, desc.loc_stride,
             op.src_type, op.dst_type, desc.ub_sub,
         )  # fmt: skip
     else:

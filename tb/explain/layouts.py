@@ -41,7 +41,9 @@ def _dma(desc: DmaDescriptor) -> Iterator[str]:
     if desc.atomic_type:
         size = ATOMIC_BYTES[desc.atomic_type]
         yield f"read-modify-write of GM, elements of {size} B: {update(desc)}"
-    if desc.pad_en:
+    if desc.padded and desc.compact:
+        yield "each group padded to the end of its last 32-byte block"
+    elif desc.padded:
         yield (
             f"each row padded: {desc.left_bytes} B before the data, at least {desc.right_bytes} B "
             "after it"

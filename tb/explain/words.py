@@ -103,7 +103,7 @@ WORDS: tuple[Word, ...] = (
     Word(
         "MOV_PAD_VAL", ("mte_gm_ub",), "spec/dma.md, section 3",
         (Bits(63, 0, "pad value", lambda x: x.pad_value),),
-        lambda x: bool(x.pad_en),
+        lambda x: x.padded,
     ),
     Word(
         "copy configuration", GM_UB, "spec/profiles.md, evidence of len_bits",

@@ -105,13 +105,13 @@ def _load_rows(desc: DmaDescriptor, space: Space, *, fill: bool) -> Footprint:
     A compact group is one run of bytes in each loop iteration (spec/dma.md, section 2).
     """
     knobs = current()
-    if desc.pad_en:
+    if desc.padded and not desc.compact:
         end = desc.loc_stride
         if knobs.pad_end == "block":
             data = desc.left_bytes + desc.len
             end = block_end(data + desc.right_bytes) if fill else data
         return _dma_side(desc, "loc", space, end)
-    fill = fill and knobs.tail == "fill"
+    fill = fill and (desc.padded or knobs.tail == "fill")
     if desc.compact:
         run = desc.n_burst * desc.len
         counts = tuple(loop.count for loop in desc.loops)

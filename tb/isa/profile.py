@@ -60,8 +60,12 @@ KNOBS: dict[str, Knob] = {
             ("lengths and row counts end at 65535", "lengths and row counts end at 2097151"),
         ),
         Knob(
-            "pad_end", "stride", "block", ("mte2",), "PadEndBlock", (0, 1), ("DMA-L18",),
-            ("a padded row ends at its stride", "a padded row ends with its last 32-byte block"),
+            "pad_end", "stride", "block", ("mte2",), "PadEndBlock", (0, 1),
+            ("DMA-L07", "DMA-L10", "DMA-L18"),
+            (
+                "a padded row ends at its stride",
+                "a padded row ends with its last 32-byte block, a single one needs no stride",
+            ),
         ),
         Knob(
             "tail", "keep", "fill", ("mte2",), "TailFill", (0, 1), ("DMA-L18", "DMA-L19"),
@@ -75,19 +79,50 @@ KNOBS: dict[str, Knob] = {
             ("a GM stride below the length is DMA-L08", "a GM stride below the length is legal"),
         ),
         Knob(
-            "compact", "error", "legal", ("mte2",), "CompactLegal", (0, 1), ("DMA-L07", "DMA-L18"),
+            "compact", "error", "legal", ("mte2", "mte3"), "CompactLegal", (0, 1),
+            ("DMA-L07", "DMA-L18"),
             (
                 "rows without a gap must be multiples of 32 (DMA-L07)",
                 "rows of any length may follow each other without a gap",
             ),
         ),
         Knob(
+            "pad_unselected", "error", "register", ("mte2",), "PadUnselectedRegister", (0, 1),
+            ("DMA-L03", "DMA-L05"),
+            (
+                "legacy pad counts without data_select_bit are DMA-L05",
+                "legacy pad counts without data_select_bit pad with the register",
+            ),
+        ),
+        Knob(
+            "legacy_pad_unit", "bytes", "elements", ("mte2",), "LegacyPadElements", (0, 1),
+            ("DMA-L09",),
+            ("legacy pad counts are bytes", "legacy pad counts are elements"),
+        ),
+        Knob(
             "alpha", "sequential", "replace", ("fix",), "AlphaReplace", (0, 1), (),
             ("alpha multiplies the scaled value", "alpha replaces the scale"),
         ),
         Knob(
-            "modes", "all", "a5", (), "", (0, 0), ("FIX-L04",),
-            ("every pre_quant mode is legal", "only the pre_quant modes of the A5 list are legal"),
+            "b8_scalar_sign", "type", "unsigned", ("fix",), "B8ScalarUnsigned", (0, 1), (),
+            (
+                "the destination type is the sign of b8 conversions with a scalar scale",
+                "b8 conversions with a scalar scale are unsigned",
+            ),
+        ),
+        Knob(
+            "sat_scope", "all", "a5", ("fix",), "SatScopeA5", (0, 1), (),
+            (
+                "nosat and preserve_nan act on every conversion to a float type",
+                "nosat and preserve_nan act on the conversions that the vendor lists",
+            ),
+        ),
+        Knob(
+            "modes", "all", "a5", ("fix",), "ModesA5", (0, 1), ("FIX-L04", "FIX-L20"),
+            (
+                "every pre_quant mode and every channel split is legal",
+                "only the pre_quant modes and channel splits of the A5 list are legal",
+            ),
         ),
     )
 }  # fmt: skip
@@ -103,7 +138,11 @@ class Profile:
     tail: Literal["keep", "fill"] = "keep"
     row_repeat: Literal["error", "legal"] = "error"
     compact: Literal["error", "legal"] = "error"
+    pad_unselected: Literal["error", "register"] = "error"
+    legacy_pad_unit: Literal["bytes", "elements"] = "bytes"
     alpha: Literal["sequential", "replace"] = "sequential"
+    b8_scalar_sign: Literal["type", "unsigned"] = "type"
+    sat_scope: Literal["all", "a5"] = "all"
     modes: Literal["all", "a5"] = "all"
 
     @property

@@ -53,7 +53,7 @@ def _lacks(step: Move, can: Capabilities) -> str:
     if isinstance(desc, DmaDescriptor):
         if len(desc.loops) > can.loops:
             return f"takes at most {can.loops} loops, the op has {len(desc.loops)}"
-        if desc.pad_en and not can.pad:
+        if desc.padded and not can.pad:
             return "takes no padded rows"
     if isinstance(desc, FixDescriptor) and desc.loop3_en and not can.loops:
         return "takes no loops"

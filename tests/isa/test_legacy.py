@@ -118,7 +118,7 @@ def test_legacy_and_v06_lower_alike_but_for_the_pad_unit() -> None:
         Pad("i8", 0x5A, 4, 8),
         2,
     )
-    assert dataclasses.replace(lower_copy(COPY_IN, registers), pad_in_bytes=0) == lower_dma(op)
+    assert dataclasses.replace(lower_copy(COPY_IN, registers), pad_legacy=0) == lower_dma(op)
     assert lower_copy(COPY_OUT, registers) == lower_dma(to_v06(COPY_OUT, registers))
 
 

@@ -274,8 +274,9 @@ KNOB_CASES: list[tuple[str, DmaDescriptor, int, int]] = [
     ("compact = legal", load(**FIVE), 7, 0),
     ("compact = legal", load(**(FIVE | {"dst_stride": 6})), 7, 7),
     ("compact = legal", gm_l1(**FIVE), 7, 0),
-    ("compact = legal", padded(len_burst=40, dst_stride=40), 7, 7),
-    ("compact = legal", store(len_burst=5, src_stride=5, dst_stride=5), 7, 7),
+    ("compact = legal", padded(len_burst=40, dst_stride=40), 7, 0),
+    ("compact = legal", store(len_burst=5, src_stride=5, dst_stride=5), 7, 0),
+    ("pad_end = block", padded(n_burst=1, dst_stride=33), 7, 0),
     ("pad_end = block", padded(n_burst=1, dst_stride=96, ub_dst=UB - 64), 12, 0),
     ("tail = fill", load(**one_row(40), ub_dst=UB - 64), 0, 0),
 ]

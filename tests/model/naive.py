@@ -62,9 +62,9 @@ class Plain:
         loops: (count, src, dst), inner loop first.
         element: Bytes of an element.
         l2: Cache control.
-        padded: Rows are padded with ``value``.
+        padded: Rows are padded with ``value``: ``data_select_bit``, 1 for a pad clause.
+        legacy: The form is ``copy_gm_to_ubuf``.
         left, right: Operands of the padding.
-        left_bytes, right_bytes: The padding in bytes.
         atomic_type, atomic_op, nosat: Of CTRL.
     """
 
@@ -83,8 +83,7 @@ class Plain:
     padded: int = 0
     left: int = 0
     right: int = 0
-    left_bytes: int = 0
-    right_bytes: int = 0
+    legacy: int = 0
     value: int = 0
     atomic_type: int = 0
     atomic_op: int = 0
@@ -116,16 +115,30 @@ class Plain:
         return bool(self.len and self.n) and all(count for count, _, _ in self.loops)
 
     @property
+    def pads(self) -> bool:
+        """Padding is selected, by its bit or by counts of the legacy form (section 3)."""
+        by_counts = current().pad_unselected == "register" and self.legacy and self.padded == 0
+        return self.padded == 1 or bool(by_counts and self.left + self.right > 0)
+
+    @property
+    def pad_bytes(self) -> tuple[int, int]:
+        """L and R."""
+        unit = self.element
+        if self.legacy and current().legacy_pad_unit == "bytes":
+            unit = 1
+        return self.left * unit, self.right * unit
+
+    @property
     def group(self) -> bool:
-        """The rows of an unpadded load from GM are a compact group."""
-        unpadded = self.source is Space.GM and not self.padded
-        legal = current().compact == "legal"
-        return legal and unpadded and self.n > 1 and self.dst_stride == self.len
+        """The rows are a compact group: nothing lies between them on the chip."""
+        stride = self.src_stride if self.target is Space.GM else self.dst_stride
+        with_gm = Space.GM in (self.source, self.target)
+        return current().compact == "legal" and with_gm and self.n > 1 and stride == self.len
 
     @property
     def fills(self) -> bool:
         """The rows of an unpadded load from GM are filled up to a block."""
-        return current().tail == "fill" and self.source is Space.GM and not self.padded
+        return current().tail == "fill" and self.source is Space.GM and not self.pads
 
 
 def plain(op: Copy, regs: Regs) -> Plain:
@@ -155,12 +168,10 @@ def plain(op: Copy, regs: Regs) -> Plain:
     )  # fmt: skip
     if isinstance(op, CopyGmToUbuf):
         out.padded, out.value = op.data_select_bit, regs.pad % 256**element
-        out.left, out.right = op.left_padding, op.right_padding
-        out.left_bytes, out.right_bytes = out.left, out.right
+        out.left, out.right, out.legacy = op.left_padding, op.right_padding, 1
     elif op.pad is not None:
         out.padded, out.value = 1, op.pad.value
         out.left, out.right = op.pad.left or 0, op.pad.right or 0
-        out.left_bytes, out.right_bytes = out.left * element, out.right * element
     return out
 
 
@@ -184,11 +195,10 @@ def read_descriptor(desc: DmaDescriptor) -> Plain:
     if name == "mte_ub_gm":
         ends, strides = ends[::-1], strides[::-1]
         loops = [(count, of, to) for count, to, of in loops]
-    unit = 1 if desc.pad_in_bytes else desc.elem_bytes
     return Plain(
         name, source, target, *ends, desc.len, desc.n_burst, *strides, loops, desc.elem_bytes,
-        desc.l2, desc.pad_en, desc.pad_left, desc.pad_right, desc.pad_left * unit,
-        desc.pad_right * unit, int(desc.pad_value), desc.atomic_type, desc.atomic_op, desc.nosat,
+        desc.l2, desc.pad_en, desc.pad_left, desc.pad_right, desc.pad_legacy,
+        int(desc.pad_value), desc.atomic_type, desc.atomic_op, desc.nosat,
     )  # fmt: skip
 
 
@@ -211,24 +221,21 @@ def align32(x: int) -> int:
 
 def row_end(op: Plain, r: int) -> int:
     """Returns the bytes that row ``r`` writes: F or T of section 2 where there are such."""
-    if op.padded:
-        if current().pad_end == "stride":
-            return op.dst_stride
-        return align32(op.left_bytes + op.row + op.right_bytes)
-    if not op.fills:
-        return op.row
-    if not op.group:
-        return align32(op.row)
-    if r < op.n - 1:
-        return op.row
-    return align32(op.n * op.row) - (op.n - 1) * op.row
+    if op.group and (op.pads or op.fills):
+        last = align32(op.n * op.row) - (op.n - 1) * op.row
+        return last if r == op.n - 1 else op.row
+    if op.pads and current().pad_end == "stride":
+        return op.dst_stride
+    if op.pads:
+        return align32(op.row + sum(op.pad_bytes))
+    return align32(op.row) if op.fills else op.row
 
 
 def rows(op: Plain) -> Iterator[Row]:
     """Yields the rows of a legal copy in the order of the specification."""
     if not op.live:
         return
-    left = op.left_bytes if op.padded else 0
+    left = op.pad_bytes[0] if op.pads else 0
     outer_first = op.loops[::-1]
     for index in product(*(range(count) for count, _, _ in outer_first)):
         s, d = op.src, op.dst
@@ -270,7 +277,7 @@ def copy(op: Plain, memories: Mapping[Space, Memory]) -> Effect:
             at = row.dst + b
             if row.left <= b < row.left + row.length:
                 target[at] = source[row.src + b - row.left]
-            elif op.padded:
+            elif op.pads:
                 target[at] = pad[at % op.element]
             elif op.target is Space.L1:
                 target[at] = 0

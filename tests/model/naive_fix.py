@@ -319,7 +319,9 @@ def element(
     least, most = STAGE_RANGES.get(target, (low, high))
     if value == NAN:
         q = 0
-    elif value in ("+inf", "-inf") and number(s) in ("+inf", "-inf"):
+    elif value in ("+inf", "-inf") and (
+        number(s) in ("+inf", "-inf") or target not in STAGE_RANGES
+    ):
         q = high if value == "+inf" else low
     elif isinstance(value, str):
         q = offset + {"+inf": most, "-inf": least, "-0": 0}[value]

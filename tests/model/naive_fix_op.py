@@ -116,6 +116,7 @@ def value(op: FixOp, n: int, accumulator: int, fb: NDArray) -> int:  # type: ign
     """Returns the element of channel ``n``."""
     mode, scale, offset = "", None, 0
     target, signed, alpha = op.dst_type.dtype, op.dst_type.dtype != "ui8", 0
+    signed &= current().b8_scalar_sign == "type"
     quant, relu = op.pre_quant, op.pre_relu
     if quant is not None and quant.mode != "no_convert":
         mode = quant.mode
@@ -138,9 +139,18 @@ def value(op: FixOp, n: int, accumulator: int, fb: NDArray) -> int:  # type: ign
     kind = "i32" if op.src_type.dtype == "i32" and not mode else target
     return naive.element(
         accumulator, mode, kind, scale=scale, offset=offset, signed=signed,
-        relu="" if relu is None else relu.mode, alpha=alpha, clip=clip, sat=op.sat or "sat",
+        relu="" if relu is None else relu.mode, alpha=alpha, clip=clip,
+        sat=saturation(op.sat or "sat", mode, target),
         replace=current().alpha == "replace",
     )  # fmt: skip
+
+
+def saturation(clause: str, mode: str, target: str) -> str:
+    """Returns the clause that is left for the conversion (section 7, knob ``sat_scope``)."""
+    nosat, keeps_nan = clause == "nosat", clause == "preserve_nan"
+    if current().sat_scope == "a5" and target in ("f16", "bf16"):
+        nosat, keeps_nan = nosat and mode not in ("f32_bf16", "deqf16"), False
+    return "nosat" if nosat else "preserve_nan" if keeps_nan else "sat"
 
 
 def store(op: FixOp, element: Element, y: int, images: Images, old: Images) -> None:

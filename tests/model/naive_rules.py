@@ -12,18 +12,18 @@ CAPACITY = {Space.GM: 2**40, Space.UB0: 262144, Space.UB1: 262144, Space.L1: 524
 
 def lowest_rule(op: Plain) -> int:
     """Returns the lowest D rule that a copy breaks, or 0."""
-    e = op.element
+    e, (left, right) = op.element, op.pad_bytes
+    stride_ends_row = current().pad_end == "stride" or op.n > 1
     checks = (
-        (3, op.padded != 1 or e < 8),
+        (3, not op.pads or e < 8),
         (5, fit(op)),
         (6, all(base % 32 == 0 for base in local_bases(op))),
         (7, all(stride % 32 == 0 for stride in local_strides(op))),
         (8, rows_long_enough(op)),
-        (9, not op.padded or (
-            op.len % e == 0 and max(op.left_bytes, op.right_bytes) <= 32
-            and op.left_bytes % e == op.right_bytes % e == 0
+        (9, not op.pads or (
+            op.len % e == 0 and max(left, right) <= 32 and left % e == right % e == 0
         )),
-        (10, not op.padded or op.left_bytes + op.len + op.right_bytes <= op.dst_stride),
+        (10, not (op.pads and stride_ends_row) or left + op.len + right <= op.dst_stride),
         (12, inside(op)),
         (16, whole_elements(op)),
         (17, known_update(op)),
@@ -41,8 +41,8 @@ def fit(op: Plain) -> bool:
         fits &= op.src_stride < src_top and op.dst_stride < dst_top
     fits &= op.l2 < {"mte_gm_ub": 4, "mte_ub_gm": 16}.get(op.name, 2**40)
     fits &= max(op.left, op.right) < 2**8 and op.padded < 2
-    fits &= bool(op.padded) or op.left == op.right == 0
-    fits &= not op.padded or op.value < 256**op.element
+    fits &= op.pads or op.left == op.right == 0
+    fits &= not op.pads or op.value < 256**op.element
     return fits and all(
         count < 2**21 and src < src_top and dst < dst_top for count, src, dst in op.loops
     )
@@ -61,7 +61,8 @@ def local_strides(op: Plain) -> list[int]:
         if count > 1:
             used += [] if op.source is Space.GM else [src]
             used += [] if op.target is Space.GM else [dst]
-    if (op.n > 1 or op.padded) and not op.group and not op.blocks:
+    ends = op.pads and current().pad_end == "stride"
+    if (op.n > 1 or ends) and not op.group and not op.blocks:
         used.append(op.src_stride if op.target is Space.GM else op.dst_stride)
     return used
 

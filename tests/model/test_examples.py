@@ -58,7 +58,7 @@ def test_forms_leave_every_memory_alike(example: Example) -> None:
 
 @pytest.mark.long
 def test_one_wrong_byte_changes_the_verdict() -> None:
-    for example in (each for each in EXAMPLES if each.applies):
+    for example in (each for each in EXAMPLES if each.applies and each.length):
         golden = run(example, next(iter(example.forms)))
         image = example.images[0].of(golden[example.space])
         image[example.length // 2] ^= 1

@@ -62,7 +62,7 @@ def check_block(block: OpBlock) -> None:
             raise ExcludedError(f"loops: {desc}")
         if isinstance(desc, FixDescriptor) and desc.loop3_en > can.loops:
             raise ExcludedError(f"loops: {desc}")
-        if isinstance(desc, DmaDescriptor) and desc.pad_en and not can.pad:
+        if isinstance(desc, DmaDescriptor) and desc.padded and not can.pad:
             raise ExcludedError(f"pad: {desc}")
         broken = {rule.name for rule, holds in d_predicates(desc).items() if holds(desc)}
         if not broken <= set(can.d_rules):

@@ -119,7 +119,7 @@ module pto_dma_check #(
   wire [8:0]  pad_l    = is_gm_ub ? desc_i[`PTO_DMA_PAD_LEFT] : 9'd0;
   wire [8:0]  pad_r    = is_gm_ub ? desc_i[`PTO_DMA_PAD_RIGHT] : 9'd0;
   wire [32:0] pad_val  = desc_i[`PTO_DMA_PAD_VALUE];
-  wire        in_bytes = desc_i[`PTO_DMA_PAD_IN_BYTES];
+  wire        in_bytes = desc_i[`PTO_DMA_PAD_LEGACY];
   wire        pad      = pad_en == 2'd1;
   wire [11:0] left     = in_bytes ? {3'd0, pad_l} : {3'd0, pad_l} << elem;
   wire [11:0] right    = in_bytes ? {3'd0, pad_r} : {3'd0, pad_r} << elem;

@@ -235,7 +235,7 @@ def row_strides(shape: Shape, side: str) -> tuple[str, ...]:
         return GAPS
     if shape.space(side) == "gm":
         return (GM_STRIDES[0], *_REPEATED * shape.loads, *GM_STRIDES[1:])
-    return (LOCAL_STRIDES[0], *_NO_GAP * shape.loads, *LOCAL_STRIDES[1:])
+    return (LOCAL_STRIDES[0], *_NO_GAP, *LOCAL_STRIDES[1:])
 
 
 _REPEATED, _NO_GAP = ("0", "below len"), ("compact",)
@@ -262,8 +262,7 @@ def _row_stride(shape: Shape, side: str) -> Sampled[DmaPart]:
             cases += [stride == 0, over < 0] * shape.loads
             cases += [over == 0, over < 32, over < PAGE, stride < FAR]
         else:
-            cases += [view.compact] * shape.loads
-            cases += [over == 0, over < 33, over < 257]
+            cases += [view.compact, over == 0, over < 33, over < 257]
         return only(view.live, first_of(cases))
 
     if shape.gaps:
@@ -459,14 +458,19 @@ def pad_points() -> Points:
 
     def tail(view: DmaPart) -> Ints:
         free = view["loc_stride"] - view.pad_bytes("left") - view.length
-        return only(view.pad, first_of([free == 0, free < 32, free == 32, free <= 64]))
+        return only(view.pad_stride, first_of([free == 0, free < 32, free == 32, free <= 64]))
 
     def end(view: DmaPart) -> Ints:
-        return only(view.pad, (view.need < view["loc_stride"]).astype(np.int64))
+        return only(view.pad_stride, (view.need < view["loc_stride"]).astype(np.int64))
+
+    def single(view: DmaPart) -> Ints:
+        stride = view["loc_stride"]
+        cases = [stride % UB_BLOCK > 0, stride < view.padded_length]
+        return only(view.own_end & (view.counts[0] == 1), first_of(cases))
 
     def moved(view: DmaPart) -> Ints:
         without = view.length + view.pad_bytes("left")
-        return only(view.pad, (-(-without // UB_BLOCK) * UB_BLOCK < view.need).astype(np.int64))
+        return only(view.own_end, (-(-without // UB_BLOCK) * UB_BLOCK < view.need).astype(np.int64))
 
     return [
         Sampled(point("pad", ["off", *PAD_DTYPES], "type of the pad value"), kind),
@@ -494,6 +498,11 @@ def pad_points() -> Points:
                   needs=BLOCK_END),
             moved,
         ),
+        Sampled(
+            point("pad_single", ["unaligned", "below the row", "as for several"],
+                  "row stride of a single padded row, which has no effect", needs=BLOCK_END),
+            single,
+        ),
     ]  # fmt: skip
 
 
@@ -506,12 +515,13 @@ def fill_points(shape: Shape) -> Points:
     def group(view: DmaPart) -> Ints:
         run = view.counts[0] * view.length
         whole, filled = run % UB_BLOCK == 0, view.compact_end > run
-        return only(view.compact, first_of([filled, ~whole]))
+        return only(view.compact, first_of([*[view.pad & ~whole] * shape.padded, filled, ~whole]))
 
     def rows(view: DmaPart) -> Ints:
         return only(view.compact, np.searchsorted([3, 16, 65], view.counts[0], side="right"))
 
     groups = {
+        **({"pad": COMPACT} if shape.padded else {}),
         "fill": f"{COMPACT}, {FILL}", "kept": f"{COMPACT}, tail = keep", "whole blocks": COMPACT
     }  # fmt: skip
     points: Points = [
@@ -586,4 +596,11 @@ def legacy_points(*, store: bool) -> Points:
                 lambda v: only(v.pad, ((v.program & SET_PAD) > 0).astype(np.int64)),
             )
         )
+        points.append(
+            Sampled(
+                point("pad_select", ["bit", "counts"], "what selects padding",
+                      needs={"counts": "pad_unselected = register"}),
+                lambda v: only(v.pad, v.pad_counted.astype(np.int64)),
+            )
+        )  # fmt: skip
     return points

@@ -59,7 +59,25 @@ class DmaPart(Part):
     @cached_property
     def pad(self) -> Bools:
         """Rows are padded, and the op moves bytes."""
-        return self.live & (self["pad_en"] > 0)
+        return self.live & ((self["pad_en"] > 0) | self.pad_counted)
+
+    @cached_property
+    def pad_counted(self) -> Bools:
+        """Counts of a legacy copy alone select padding (knob ``pad_unselected``)."""
+        counts = (self["pad_left"] + self["pad_right"] > 0) & (self["pad_en"] == 0)
+        by_counts = current().pad_unselected == "register"
+        found: Bools = counts & (self["pad_legacy"] > 0) & by_counts
+        return found
+
+    @cached_property
+    def own_end(self) -> Bools:
+        """Each row is padded to an end of its own: not in a compact group."""
+        return self.pad & ~self.compact
+
+    @cached_property
+    def pad_stride(self) -> Bools:
+        """The stride of a padded row is tested: it must hold the row (DMA-L10)."""
+        return self.own_end & ((self.counts[0] > 1) | (current().pad_end == "stride"))
 
     @cached_property
     def elem(self) -> Ints:
@@ -68,7 +86,8 @@ class DmaPart(Part):
 
     def pad_bytes(self, side: str) -> Ints:
         """Returns the bytes of ``"left"`` or ``"right"`` padding."""
-        return self[f"pad_{side}"] * np.where(self["pad_in_bytes"] > 0, 1, self.elem)
+        in_bytes = current().legacy_pad_unit == "bytes"
+        return self[f"pad_{side}"] * np.where((self["pad_legacy"] > 0) & in_bytes, 1, self.elem)
 
     @cached_property
     def padded_length(self) -> Ints:
@@ -92,9 +111,9 @@ class DmaPart(Part):
 
         Rows of whole blocks without a gap are ordinary ones (spec/dma.md, section 2).
         """
-        legal = self._loads and current().compact == "legal"
+        legal = not self._blocks and current().compact == "legal"
         tight = (self["loc_stride"] == self.length) & (self.counts[0] > 1)
-        found: Bools = self.partial & tight & legal
+        found: Bools = self.live & (self.length % UB_BLOCK > 0) & tight & legal
         return found
 
     @cached_property
@@ -108,14 +127,15 @@ class DmaPart(Part):
     def compact_end(self) -> Ints:
         """Bytes of the rows of a compact group, with those filled behind the last one."""
         run = self.counts[0] * self.length
-        return _block_end(run) if current().tail == "fill" else run
+        fills = self._loads and current().tail == "fill"
+        return np.where(self.pad | fills, _block_end(run), run)
 
     @cached_property
     def row_end(self) -> Ints:
         """On-chip bytes of a row, with padding and fill."""
         whole = current().pad_end == "stride"
         padded = self["loc_stride"] if whole else self.need
-        return np.where(self.pad, padded, np.where(self.filled, self.need, self.length))
+        return np.where(self.own_end, padded, np.where(self.filled, self.need, self.length))
 
     def stride(self, side: str, level: int) -> Ints:
         """Returns strides of ``"ext"`` or ``"loc"`` in bytes; level 0 is the rows."""

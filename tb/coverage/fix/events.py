@@ -71,7 +71,7 @@ IMPOSSIBLE: dict[FixEvent, dict[str, str]] = {
     FixEvent.STAGE_RETURNED: _NO_OFFSET,
     FixEvent.OFFSET_CROSSED: _NO_OFFSET,
     FixEvent.NAN_BYPASSED: _NO_OFFSET,
-    FixEvent.INF_BYPASSED: _NO_OFFSET | _FROM_I32,
+    FixEvent.INF_BYPASSED: _NO_OFFSET | {"i16": _FROM_I32["i16"]},
     FixEvent.PRODUCT_OVERFLOW: _others(_INTEGERS, "floats have no integer stage"),
 }
 """Event to the destinations that never show it, with the reason."""
@@ -149,7 +149,7 @@ def event_points() -> Points:
 
     def float_sat(view: FixPart) -> Ints:
         row = narrow[view.result]
-        return only(view.live & (row >= 0), row + view["sat"])
+        return only(view.live & (row >= 0), row + view.sat)
 
     def copied_nan(view: FixPart) -> Ints:
         copies = view.live & (view["quant"] == 0) & (view["acc"] == 0)
@@ -164,7 +164,9 @@ def event_points() -> Points:
         *[_met(event) for event in IMPOSSIBLE],
         Sampled(
             point("float_sat", [f"{name} {sat}" for name in _NARROW for sat in SATS],
-                  "narrower float and saturation"),
+                  "narrower float and saturation of the conversion",
+                  needs=dict.fromkeys(("f16 preserve_nan", "bf16 preserve_nan"),
+                                      "sat_scope = all")),
             float_sat,
         ),
         Sampled(
@@ -236,7 +238,8 @@ def event_crosses() -> tuple[Cross, ...]:
     special = tuple(f"{name} {SATS[2]}" for name in _NARROW)
     at_limit = (excluding("nosat takes no limit", float_sat=special),)
     wide = (excluding("no clamp before the offset", stage=WIDE),)
-    finite = (excluding("the source value is finite", stage=STAGES[1:]),)
+    ranged = tuple(name for name in STAGES[1:] if name != WIDE)
+    finite = (excluding("the source value is finite", stage=ranged),)
     return (
         Cross("float_sat x nan", ("float_sat", "nan")),
         Cross("float_sat x inf", ("float_sat", "inf")),

@@ -89,7 +89,8 @@ def _shape_points(spec: OpSpec) -> Points:
 
     names = layouts_of(spec)
     found: Points = [
-        codes("layout", names, lambda v: v.layout, "layout, and split over both sub-blocks"),
+        codes("layout", names, lambda v: v.layout, "layout, and split over both sub-blocks",
+              needs={} if spec is MTE_L0C_GM else {_NZ[1]: ALL_MODES}),
         codes("kind", KINDS, lambda v: v.kind, "kind of pre_quant mode"),
         codes("dst", DST_TYPES, lambda v: v.spelling, "destination element type as written",
               needs={name: RESULT_NEEDS.get(RESULTS[code], "")

@@ -23,10 +23,13 @@ from tb.isa.fix.table import (
     NZ2DN,
     NZ2NZ,
     QUANT_BY_CODE,
+    QUANT_MODES,
+    SAT_MODES,
     UB_SPLIT_M,
     UB_SPLIT_N,
     WRITE_BACKS,
 )
+from tb.isa.profile import current
 
 LAYOUTS: tuple[str, ...] = ("omitted", "nz2nd", "nz2dn", "nz2nz", "nz2nz split")
 SPLITS: tuple[str, ...] = ("split_m", "split_n")
@@ -128,6 +131,9 @@ _STAGE = np.array([_stage(code) for code in _CODES])
 _SCALED = np.array([QUANT_BY_CODE[code].scale for code in _CODES])
 _VECTOR = np.array([QUANT_BY_CODE[code].vector for code in _CODES])
 _HYBRID = np.array([QUANT_BY_CODE[code].narrow == _HYBRID_NAME for code in _CODES])
+_HALVES = [DST_CODES[name] for name in ("f16", "bf16")]
+_NEVER_NOSAT = [QUANT_MODES[name].code for name in ("f32_bf16", "deqf16_scalar", "deqf16_vec")]
+"""Modes whose conversion saturates whatever the clause says (knob ``sat_scope``)."""
 _BITS = np.array(DST_BITS)
 _SPELLING = np.full(len(ALL_DTYPES), NOT_SAMPLED)
 _SPELLING[[ALL_DTYPES.index(name) for name in DST_TYPES]] = np.arange(len(DST_TYPES))
@@ -189,6 +195,16 @@ class FixPart(Part):
     def grouped(self) -> Bools:
         """nz2nz: destination rows are groups of columns."""
         return np.equal(self["layout"], NZ2NZ)
+
+    @cached_property
+    def sat(self) -> Ints:
+        """Saturation of the conversion (knob ``sat_scope``; spec/fixpipe.md, section 7)."""
+        if current().sat_scope == "all":
+            return self["sat"]
+        half = np.isin(self["dst_type"], _HALVES)
+        never = half & np.isin(self["quant"], _NEVER_NOSAT)
+        keeps = half & (self["sat"] == SAT_MODES["preserve_nan"])
+        return np.where(never | keeps, 0, self["sat"])
 
     @cached_property
     def kind(self) -> Ints:

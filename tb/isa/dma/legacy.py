@@ -33,6 +33,7 @@ from tb.isa.dma.table import (
     MTE_UB_GM,
 )
 from tb.isa.dtypes import Ptr, element_bytes
+from tb.isa.profile import current
 from tb.isa.spaces import UB_BLOCK
 
 OUTTOUB = "outtoub"
@@ -74,7 +75,7 @@ class SetMovPadVal:
 
 @dataclass(frozen=True, slots=True)
 class CopyGmToUbuf:
-    """``copy_gm_to_ubuf``; all lengths, paddings and strides in bytes (A-06)."""
+    """``copy_gm_to_ubuf``; lengths and strides in bytes, paddings by ``legacy_pad_unit`` (A-06)."""
 
     gm_src: int
     ub_dst: int
@@ -292,6 +293,7 @@ def lower_copy(op: LegacyCopy, registers: DmaRegisters, ctrl: int = 0) -> DmaDes
         )
     loops = registers.outtoub
     pattern = registers.pad_value & ((1 << 8 * elem_bytes) - 1)
+    by_counts = current().pad_unselected == "register" and (op.left_padding or op.right_padding)
     return DmaDescriptor(
         spec=MTE_GM_UB,
         elem_bytes=elem_bytes,
@@ -306,10 +308,10 @@ def lower_copy(op: LegacyCopy, registers: DmaRegisters, ctrl: int = 0) -> DmaDes
             for count, (src, dst) in zip(loops.counts, loops.strides, strict=True)
         ),
         pad_en=op.data_select_bit,
-        pad_in_bytes=1,
+        pad_legacy=1,
         pad_left=op.left_padding,
         pad_right=op.right_padding,
-        pad_value=pattern if op.data_select_bit else 0,
+        pad_value=pattern if op.data_select_bit or by_counts else 0,
         l2=op.l2_cache_ctl,
         ub_sub=op.ub_sub,
     )
@@ -343,19 +345,16 @@ def to_v06(op: LegacyCopy, registers: DmaRegisters, pad_dtype: str = "") -> MteG
             op.ub_sub,
         )
     pad = None
-    if op.data_select_bit:
-        size = element_bytes(op.src_type.dtype)
-        if op.left_padding % size or op.right_padding % size:
+    desc = lower_copy(op, registers)
+    if desc.padded:
+        size, left, right = desc.elem_bytes, desc.left_bytes, desc.right_bytes
+        if left % size or right % size:
             raise ValueError(
-                f"left_padding {op.left_padding} B and right_padding {op.right_padding} B are not "
-                f"multiples of the {size}-byte element (DMA-L09): v0.6 counts elements"
+                f"left_padding {left} B and right_padding {right} B are not multiples of the "
+                f"{size}-byte element (DMA-L09): v0.6 counts elements"
             )
-        pad = Pad(
-            pad_dtype or f"i{8 * size}",
-            registers.pad_value & ((1 << 8 * size) - 1),
-            op.left_padding // size,
-            op.right_padding // size,
-        )
+        dtype = pad_dtype or f"i{8 * size}"
+        pad = Pad(dtype, desc.pad_value, left // size, right // size)
     return MteGmUb(
         op.gm_src,
         op.ub_dst,

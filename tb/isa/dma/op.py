@@ -163,7 +163,7 @@ class DmaDescriptor:
     loc_stride: int
     loops: tuple[DmaLoop, ...] = ()
     pad_en: int = 0
-    pad_in_bytes: int = 0
+    pad_legacy: int = 0
     pad_left: int = 0
     pad_right: int = 0
     pad_value: int = 0
@@ -179,20 +179,31 @@ class DmaDescriptor:
         return (
             self.n_burst > 1
             and self.loc_stride == self.len
-            and not self.pad_en
-            and self.spec in (MTE_GM_UB, MTE_GM_L1)
+            and self.spec is not MTE_L1_UB
             and current().compact == "legal"
         )
 
     @property
+    def padded(self) -> bool:
+        """Padding is selected (spec/dma.md, section 3; knob ``pad_unselected``)."""
+        counts = self.pad_legacy and not self.pad_en and (self.pad_left or self.pad_right)
+        return self.pad_en == 1 or bool(counts and current().pad_unselected == "register")
+
+    @property
+    def _pad_unit(self) -> int:
+        """Bytes that a pad count of 1 stands for (A-06)."""
+        in_bytes = self.pad_legacy and current().legacy_pad_unit == "bytes"
+        return 1 if in_bytes else self.elem_bytes
+
+    @property
     def left_bytes(self) -> int:
         """L of spec/dma.md section 3."""
-        return self.pad_left if self.pad_in_bytes else self.pad_left * self.elem_bytes
+        return self.pad_left * self._pad_unit
 
     @property
     def right_bytes(self) -> int:
         """R of spec/dma.md section 3."""
-        return self.pad_right if self.pad_in_bytes else self.pad_right * self.elem_bytes
+        return self.pad_right * self._pad_unit
 
     @property
     def is_nop(self) -> bool:

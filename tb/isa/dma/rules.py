@@ -88,10 +88,8 @@ def l15(op: DmaOp) -> str | None:
 
 def l03_legacy(desc: DmaDescriptor) -> str | None:
     """Elements of 8 bytes cannot be padded; only a legacy copy can ask for it (A-68)."""
-    if desc.pad_en == 1 and desc.elem_bytes not in (1, 2, 4):
-        return Breach(
-            f"data_select_bit is 1 with elements of {desc.elem_bytes} bytes", "1, 2 or 4 bytes"
-        )
+    if desc.padded and desc.elem_bytes not in (1, 2, 4):
+        return Breach(f"padding with elements of {desc.elem_bytes} bytes", "1, 2 or 4 bytes")
     return None
 
 
@@ -137,7 +135,7 @@ def l05(desc: DmaDescriptor) -> str | None:
             ("right padding", desc.pad_right, PAD_COUNT_BITS),
             ("data_select_bit", desc.pad_en, 1),
         ]
-    if desc.pad_en:
+    if desc.padded:
         widths.append(("pad value", desc.pad_value, 8 * desc.elem_bytes))
     for k, loop in enumerate(desc.loops):
         widths += [
@@ -149,7 +147,7 @@ def l05(desc: DmaDescriptor) -> str | None:
         message = too_wide(name, value, width)
         if message:
             return message
-    if not desc.pad_en and (desc.pad_left or desc.pad_right):
+    if not desc.padded and (desc.pad_left or desc.pad_right):
         what = f"padding counts are {desc.pad_left} and {desc.pad_right} with padding off"
         return Breach(what, "must be 0")
     return None
@@ -165,14 +163,16 @@ def l06(desc: DmaDescriptor) -> str | None:
 
 
 def l07(desc: DmaDescriptor) -> str | None:
-    """On-chip strides are multiples of 32 where their count is above 1, and with padding.
+    """On-chip strides are multiples of 32 where their count is above 1.
 
-    The row stride of a compact group is free; ``mte_l1_ub`` has strides in its loops only.
+    So is the row stride that ends a padded row. That of a compact group is free; ``mte_l1_ub`` has
+    strides in its loops only.
     """
     ext, loc = _sides(desc)
     strides = []
     if desc.spec is not MTE_L1_UB and not desc.compact:
-        strides = [(f"{loc} row stride", desc.loc_stride, desc.n_burst > 1 or desc.pad_en > 0)]
+        used = desc.n_burst > 1 or (desc.padded and current().pad_end == "stride")
+        strides = [(f"{loc} row stride", desc.loc_stride, used)]
     strides += [
         (f"{loc} stride of loop {k}", loop.loc_stride, loop.count > 1)
         for k, loop in enumerate(desc.loops)
@@ -204,7 +204,7 @@ def l08(desc: DmaDescriptor) -> str | None:
 
 def l09(desc: DmaDescriptor) -> str | None:
     """Padded rows hold whole elements and at most 32 bytes of padding on a side."""
-    if not desc.pad_en:
+    if not desc.padded:
         return None
     if desc.len % desc.elem_bytes:
         what = f"len_burst {desc.len} is not a multiple of the element size {desc.elem_bytes}"
@@ -219,8 +219,8 @@ def l09(desc: DmaDescriptor) -> str | None:
 
 
 def l10(desc: DmaDescriptor) -> str | None:
-    """A padded row fits its row stride."""
-    if not desc.pad_en:
+    """A padded row fits its row stride; a single one needs none with knob ``pad_end`` block."""
+    if not desc.padded or (desc.n_burst <= 1 and current().pad_end == "block"):
         return None
     need = desc.left_bytes + desc.len + desc.right_bytes
     if need > desc.loc_stride:
@@ -285,7 +285,7 @@ def l18(desc: DmaDescriptor) -> str | None:
 
 def l19(desc: DmaDescriptor) -> str | None:
     """A row that is filled with its first element holds one."""
-    if desc.is_nop or desc.pad_en or desc.spec is not MTE_GM_UB or desc.len >= desc.elem_bytes:
+    if desc.is_nop or desc.padded or desc.spec is not MTE_GM_UB or desc.len >= desc.elem_bytes:
         return None
     if current().tail == "keep":
         return None

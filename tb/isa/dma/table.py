@@ -48,7 +48,7 @@ DMA_LAYOUT = Layout(
         Field("ub_sub", 1, "UB sub-block of the core that owns the op (A-17)"),
         Field("n_loops", 2, "loop groups present; the others hold count 1, strides 0"),
         Field("pad_en", 2, "rows are padded: v0.6 pad clause, legacy data_select_bit"),
-        Field("pad_in_bytes", 1, "unit of the pad counts: 0 elements (v0.6), 1 bytes (legacy)"),
+        Field("pad_legacy", 1, "form of the pad counts: 0 v0.6, 1 legacy (A-06, A-16)"),
         Field("l2", 5, "L2 cache hint, never changes data"),
         Field("pad_left", PAD_COUNT_BITS + 1, "pad before the data of each row"),
         Field("pad_right", PAD_COUNT_BITS + 1, "least pad after the data of each row"),

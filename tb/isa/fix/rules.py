@@ -309,7 +309,15 @@ def l19(desc: FixDescriptor) -> str | None:
 
 
 def l20(desc: FixDescriptor) -> str | None:
-    """Unit flags are checked for contiguous rows only."""
+    """Unit flags are checked for contiguous rows only, channel splits by knob ``modes``.
+
+    Those of A5 are the ones of ``mte_l0c_gm`` without unit flags (A-32).
+    """
+    split = desc.layout == NZ2NZ and desc.split == 1 and current().modes == "a5"
+    if split and desc.spec is not MTE_L0C_GM:
+        return Breach(f"nz2nz(1) on {desc.spec.name} with knob modes = a5", "mte_l0c_gm")
+    if split and desc.unit_flag:
+        return Breach(f"nz2nz(1) with unit_flag {desc.unit_flag} and knob modes = a5", "none")
     if desc.unit_flag in (FLAG_CHECK, FLAG_CLEAR) and desc.layout == NZ2DN and desc.k != 1:
         return Breach(f"unit_flag {desc.unit_flag} with nz2dn and K {desc.k}", "K 1")
     return None

@@ -96,7 +96,7 @@ def test_each_knob_is_used(text: str) -> None:
         assert {d.spec.name for d in groups} == {"mte_gm_ub", "mte_gm_l1"}
         assert any(loop.count > 1 for d in groups for loop in d.loops)
         assert any(d.n_burst * d.len % 32 == 0 for d in groups)
-        assert any(d.pad_in_bytes for d in groups)
+        assert any(d.pad_legacy for d in groups)
         assert any(d.len < 8 for d in groups)
     far = [d for d in loads if d.pad_en and d.loc_stride > d.len + 4096]
     assert bool(far) or knobs.pad_end == "stride"
