@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Unit of MTE2 for mte_gm_ub and mte_gm_l1: rows of bytes from GM (AXI4 reads) to UB, optionally
-// padded, or to L1. LenBits to CompactLegal select the profile (pto_dma_check): with TailFill the
-// last 32-byte block behind a row without pad is filled. Rows flow loops -> bursts -> read queue ->
-// realigner -> words; the records of rows for the later stages wait in queues parallel to the data.
+// padded, or to L1. LenBits to LegacyPadElements select the profile (pto_dma_check): with TailFill
+// the last 32-byte block behind a row without pad is filled. Rows flow loops -> bursts -> read
+// queue -> realigner -> words; the records of rows for the later stages wait in queues parallel to
+// the data.
 // Throughput: one GM beat and one on-chip word per clock; a row of k beats and n words takes
 // max(k, n) clocks, with no bubble between rows or ops, of either kind. Latency: descriptor to
 // arvalid 5 clocks, R beat to dst_req 3 clocks, last grant to done 1 clock.
@@ -32,6 +33,8 @@ module pto_gm_load #(
   parameter integer TailFill       = 0,      // 1: an unpadded row fills its last 32-byte block
   parameter integer RowRepeatLegal = 0,      // 1: the GM stride of a load may be below the length
   parameter integer CompactLegal   = 0,      // 1: rows of any length without a gap are legal
+  parameter integer PadUnselectedRegister = 0,  // 1: legacy pad counts alone select padding
+  parameter integer LegacyPadElements = 0,   // 1: legacy pad counts are elements
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
   parameter integer ReadFifoDepth  = (GmDataWidth == 128) ? 512 : 256  // beats, a power of two
@@ -70,6 +73,10 @@ module pto_gm_load #(
         || RowRepeatLegal > 1 || CompactLegal < 0 || CompactLegal > 1) begin : gen_bad_knob
       pto_error_pad_end_block_tail_fill_row_repeat_legal_compact_legal_must_be_0_1 u_error ();
     end
+    if (PadUnselectedRegister < 0 || PadUnselectedRegister > 1 || LegacyPadElements < 0
+        || LegacyPadElements > 1) begin : gen_bad_legacy
+      pto_error_pad_unselected_register_legacy_pad_elements_must_be_0_1 u_error ();
+    end
   endgenerate
 
   // ---- front: descriptors to rows, and reports ----
@@ -101,6 +108,8 @@ module pto_gm_load #(
     .TailFill       (TailFill),
     .RowRepeatLegal (RowRepeatLegal),
     .CompactLegal   (CompactLegal),
+    .PadUnselectedRegister (PadUnselectedRegister),
+    .LegacyPadElements     (LegacyPadElements),
     .UbSize         (UbSize),
     .L1Size         (L1Size),
     .LocalAddrWidth (LocalAddrWidth),

@@ -6,7 +6,7 @@
 // Throughput: that of the units; ops of one unit follow each other without a bubble, mte_gm_ub and
 // mte_gm_l1 in any order among them. Latency: that of the units, nothing is added; a change of unit
 // drains the pipe: last done taken to first arvalid of the other unit, one clock more than from an
-// idle pipe. An unknown opcode is done with rule 0. LenBits to CompactLegal select the profile
+// idle pipe. An unknown opcode is done with rule 0. LenBits to LegacyPadElements select the profile
 // (profiles.md) of mte_gm_ub and mte_gm_l1, by default seed. Limits: GmDataWidth, LocalDataWidth
 // 128, 256 or 512; GmAddrWidth 40; the src side and the AXI write channels are 0. Spec: CONTRACT,
 // dma.md, nd2nz.md.
@@ -33,6 +33,8 @@ module pto_mte2 #(
   parameter integer TailFill       = 0,      // knob tail: 0 keep, 1 fill
   parameter integer RowRepeatLegal = 0,      // knob row_repeat: 0 error, 1 legal
   parameter integer CompactLegal   = 0,      // knob compact: 0 error, 1 legal
+  parameter integer PadUnselectedRegister = 0,  // knob pad_unselected: 0 error, 1 register
+  parameter integer LegacyPadElements = 0,   // knob legacy_pad_unit: 0 bytes, 1 elements
   parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
   parameter integer NumActive      = 16      // ops in flight in a unit, a power of two
 ) (
@@ -57,6 +59,8 @@ module pto_mte2 #(
     .TailFill       (TailFill),
     .RowRepeatLegal (RowRepeatLegal),
     .CompactLegal   (CompactLegal),
+    .PadUnselectedRegister (PadUnselectedRegister),
+    .LegacyPadElements     (LegacyPadElements),
     .UbSize         (UbSize),
     .L1Size         (L1Size),
     .QueueDepth     (QueueDepth),

@@ -30,6 +30,7 @@ module pto_gm_store #(
   parameter integer AxiIdWidth     = 4,      // bits of the AXI ids, which are 0
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
   parameter integer LenBits        = 16,     // lengths and row counts end at 2^LenBits - 1: 16, 21
+  parameter integer CompactLegal   = 0,      // 1: rows of any length without a gap in UB are legal
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
   parameter integer ReadFifoDepth  = 32      // UB words, a power of two
@@ -63,6 +64,9 @@ module pto_gm_store #(
     if (LenBits != 16 && LenBits != 21) begin : gen_bad_len
       pto_error_len_bits_must_be_16_21 u_error ();
     end
+    if (CompactLegal < 0 || CompactLegal > 1) begin : gen_bad_knob
+      pto_error_compact_legal_must_be_0_1 u_error ();
+    end
   endgenerate
 
   // ---- front: descriptors to rows, and reports ----
@@ -90,6 +94,7 @@ module pto_gm_store #(
   pto_dma_front #(
     .Ops            (256'd1 << `PTO_OP_MTE_UB_GM),
     .LenBits        (LenBits),
+    .CompactLegal   (CompactLegal),
     .UbSize         (UbSize),
     .LocalAddrWidth (LocalAddrWidth),
     .GmAddrWidth    (GmAddrWidth),

@@ -6,7 +6,7 @@
 // Throughput: that of the units; ops of one unit follow each other without a bubble. Latency: that
 // of the units, nothing is added; a change of unit drains the pipe: last done taken to first access
 // of the other unit, one clock more than from an idle pipe. An unknown opcode is done with rule 0.
-// LenBits selects the profile (profiles.md) of mte_ub_gm, by default seed.
+// LenBits and CompactLegal select the profile (profiles.md) of mte_ub_gm, by default seed.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40.
 // Spec: CONTRACT, dma.md.
 //
@@ -28,6 +28,7 @@ module pto_mte3 #(
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1
   parameter integer LenBits        = 16,     // knob len_bits: 16, 21
+  parameter integer CompactLegal   = 0,      // knob compact: 0 error, 1 legal
   parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
   parameter integer NumActive      = 16      // ops in flight in a unit, a power of two
 ) (
@@ -48,6 +49,7 @@ module pto_mte3 #(
     .NumOutstanding (NumOutstanding),
     .AxiIdWidth     (AxiIdWidth),
     .LenBits        (LenBits),
+    .CompactLegal   (CompactLegal),
     .UbSize         (UbSize),
     .QueueDepth     (QueueDepth),
     .NumActive      (NumActive)

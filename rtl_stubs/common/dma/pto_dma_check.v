@@ -15,7 +15,7 @@
 //                                                sides, no L08
 //
 // The parameters behind Ops select the profile (profiles.md). The footprint of a row holds its pad
-// or the fill behind it; of a compact group only the last row is filled.
+// or the fill behind it; of a compact group only the last row has pad or fill.
 //
 // Throughput: the extent is summed from products of one 8-bit digit of a count and one stride,
 // one digit that is not zero per clock, at least one clock. An op with d such digits has more
@@ -38,6 +38,8 @@ module pto_dma_check #(
   parameter integer TailFill       = 0,      // 1: rows without pad fill their last 32-byte block
   parameter integer RowRepeatLegal = 0,      // 1: no DMA-L08 for the GM stride of a load
   parameter integer CompactLegal   = 0,      // 1: no DMA-L07 for rows without a gap
+  parameter integer PadUnselectedRegister = 0,  // 1: legacy pad counts alone select padding
+  parameter integer LegacyPadElements = 0,   // 1: legacy pad counts are elements
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12)
   parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
@@ -119,8 +121,11 @@ module pto_dma_check #(
   wire [8:0]  pad_l    = is_gm_ub ? desc_i[`PTO_DMA_PAD_LEFT] : 9'd0;
   wire [8:0]  pad_r    = is_gm_ub ? desc_i[`PTO_DMA_PAD_RIGHT] : 9'd0;
   wire [32:0] pad_val  = desc_i[`PTO_DMA_PAD_VALUE];
-  wire        in_bytes = desc_i[`PTO_DMA_PAD_LEGACY];
-  wire        pad      = pad_en == 2'd1;
+  wire        counted  = pad_l != 9'd0 || pad_r != 9'd0;
+  wire        legacy   = desc_i[`PTO_DMA_PAD_LEGACY];
+  wire        in_bytes = legacy && LegacyPadElements == 0;
+  wire        pad      = pad_en == 2'd1 || ((PadUnselectedRegister != 0) && legacy
+                                            && pad_en == 2'd0 && counted);
   wire [11:0] left     = in_bytes ? {3'd0, pad_l} : {3'd0, pad_l} << elem;
   wire [11:0] right    = in_bytes ? {3'd0, pad_r} : {3'd0, pad_r} << elem;
   wire [2:0]  elem_low = (elem == 2'd0) ? 3'b000 : (elem == 2'd1) ? 3'b001
@@ -146,16 +151,16 @@ module pto_dma_check #(
   // ---- rows in bytes ----
   wire        several  = n_burst > 22'd1;
   wire        is_load  = is_gm_ub || is_gm_l1;
-  wire        group    = (CompactLegal != 0) && is_load && pad_en == 2'd0 && several
+  wire        group    = (CompactLegal != 0) && !is_l1_ub && several
                       && loc_s == len;       // rows without a gap (A-60)
   wire [21:0] row_len  = is_l1_ub ? {len[16:0], 5'd0} : len;
-  // At most the stride, 21 bits, where DMA-L10 holds.
+  // Exact in 22 bits where DMA-L09 holds.
   wire [21:0] block    = (len + {10'd0, left} + {10'd0, right} + 22'd31) & ~22'd31;
   // Bytes from the end of the row, or of its compact group, to the next multiple of 32.
   wire [4:0]  run_low  = len[4:0] * (group ? n_burst[4:0] : 5'd1);      // modulo 32
   wire        fills    = (TailFill != 0) && is_load && !pad;
-  wire [4:0]  fill     = fills ? 5'd0 - run_low : 5'd0;
-  wire [21:0] foot     = pad ? ((PadEndBlock != 0) ? block : {1'b0, loc_s[20:0]})
+  wire [4:0]  fill     = (fills || (pad && group)) ? 5'd0 - run_low : 5'd0;
+  wire [21:0] foot     = (pad && !group) ? ((PadEndBlock != 0) ? block : {1'b0, loc_s[20:0]})
                        : (group || !fills) ? row_len : row_len + {17'd0, fill};
   wire [4:0]  more     = group ? fill : 5'd0;
   // Row strides: of bursts with gaps the length and the gap.
@@ -181,20 +186,22 @@ module pto_dma_check #(
           || (is_gm_ub && |(l2 >> `PTO_W_MTE_GM_UB_L2))
           || (is_ub_gm && |(l2 >> `PTO_W_MTE_UB_GM_L2))
           || pad_en[1] || pad_l[8] || pad_r[8] || (pad && val_wide)
-          || (pad_en == 2'd0 && (pad_l != 9'd0 || pad_r != 9'd0));
+          || (pad_en == 2'd0 && counted && !pad);
   wire l06 = |loc_addr[4:0] || (ext_l1 && |ext_addr[4:0]);
   // Offsets from 32 of the on-chip strides of one count, from both sides where both are on chip.
   wire [4:0]  ext_used = {5{ext_l1}};
   wire [4:0]  odd0     = loc_s0[4:0] | (ext_s0[4:0] & ext_used);
   wire [4:0]  odd1     = loc_s1[4:0] | (ext_s1[4:0] & ext_used);
   wire [4:0]  odd2     = loc_s2[4:0] | (ext_s2[4:0] & ext_used);
-  wire l07 = (((several && !is_l1_ub && !group) || pad) && |loc_s[4:0]) || (count0 > 22'd1 && |odd0)
-          || (count1 > 22'd1 && |odd1) || (count2 > 22'd1 && |odd2);
+  wire stride_end = pad && PadEndBlock == 0; // the stride counts for a single row, too
+  wire l07 = (((several && !is_l1_ub) || stride_end) && !group && |loc_s[4:0])
+          || (count0 > 22'd1 && |odd0) || (count1 > 22'd1 && |odd1) || (count2 > 22'd1 && |odd2);
   wire ext_free = (RowRepeatLegal != 0) && is_load;
   wire l08 = several && !is_l1_ub && ((ext_s < {19'd0, len} && !ext_free) || loc_s < len);
   wire l09 = pad && (|(len[2:0] & elem_low) || left > 12'd32 || right > 12'd32
                      || |((left[2:0] | right[2:0]) & elem_low));  // of element counts always 0
-  wire l10 = pad && ({11'd0, left} + {1'b0, len} + {11'd0, right} > {1'b0, loc_s});
+  wire l10 = pad && (several || stride_end)
+          && {11'd0, left} + {1'b0, len} + {11'd0, right} > {1'b0, loc_s};
   wire l16 = |((len[1:0] | ext_addr[1:0] | (several ? ext_s[1:0] : 2'd0)
                 | (count0 > 22'd1 ? ext_s0[1:0] : 2'd0) | (count1 > 22'd1 ? ext_s1[1:0] : 2'd0)
                 | (count2 > 22'd1 ? ext_s2[1:0] : 2'd0)) & atomic_low);

@@ -17,6 +17,8 @@ module pto_dma_front #(
   parameter integer TailFill       = 0,      // 1: rows without pad fill their last 32-byte block
   parameter integer RowRepeatLegal = 0,      // 1: no DMA-L08 for the GM stride of a load
   parameter integer CompactLegal   = 0,      // 1: no DMA-L07 for rows without a gap
+  parameter integer PadUnselectedRegister = 0,  // 1: legacy pad counts alone select padding
+  parameter integer LegacyPadElements = 0,   // 1: legacy pad counts are elements
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12)
   parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
@@ -129,6 +131,8 @@ module pto_dma_front #(
     .TailFill       (TailFill),
     .RowRepeatLegal (RowRepeatLegal),
     .CompactLegal   (CompactLegal),
+    .PadUnselectedRegister (PadUnselectedRegister),
+    .LegacyPadElements     (LegacyPadElements),
     .UbSize         (UbSize),
     .L1Size         (L1Size),
     .LocalAddrWidth (LocalAddrWidth),
