@@ -32,7 +32,10 @@ module pto_fix #(
   parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
   parameter integer NumActive      = 16,     // mte_l1_fb in flight, a power of two
   parameter integer ReadFifoDepth  = 64,     // mte_l1_fb: source words and rows in flight
-  parameter integer AlphaReplace   = 0       // knob alpha: 0 sequential, 1 replace
+  parameter integer AlphaReplace   = 0,      // knob alpha: 0 sequential, 1 replace
+  parameter integer B8ScalarUnsigned = 0,    // knob b8_scalar_sign: 0 type, 1 unsigned
+  parameter integer SatScopeA5     = 0,      // knob sat_scope: 0 all, 1 a5
+  parameter integer ModesA5        = 0       // knob modes, FIX-L20: 0 all, 1 a5
 ) (
   `include "pto_fix_ports.vh"
   `include "pto_engine_ports.vh"
@@ -78,7 +81,10 @@ module pto_fix #(
     .AxiIdWidth     (AxiIdWidth),
     .UbSize         (UbSize),
     .L1Size         (L1Size),
-    .AlphaReplace   (AlphaReplace)
+    .AlphaReplace   (AlphaReplace),
+    .B8ScalarUnsigned (B8ScalarUnsigned),
+    .SatScopeA5     (SatScopeA5),
+    .ModesA5        (ModesA5)
   ) u_write_back (
     .par_req_o     (par_req_o),
     .par_gnt_i     (par_gnt_i),

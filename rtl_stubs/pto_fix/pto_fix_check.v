@@ -22,7 +22,8 @@ module pto_fix_check #(
   parameter integer L0cSize       = `PTO_SIZE_L0C,  // bytes of L0C
   parameter integer FbSegmentSize = `PTO_FB_SEGMENT_BYTES,  // bytes of a segment of FB
   parameter integer UsedBits      = 410,     // bits of a descriptor that hold fields
-  parameter integer WordBits      = 12       // bits of an index of 64-byte L0C words
+  parameter integer WordBits      = 12,      // bits of an index of 64-byte L0C words
+  parameter integer ModesA5       = 0        // 1: channel split only to GM and without unit flag
 ) (
   input  wire                clk_i,          // clock
   input  wire                rst_ni,         // asynchronous reset, active low
@@ -234,7 +235,8 @@ module pto_fix_check #(
       l17_q     <= !is_gm && ragged(stride_or_loop[5:0], elem);
       l18_q     <= four && (stride_or_loop[0] || (dn ? m[0] : n[0]));
       l19_q     <= nz && (|n[2:0] || (n[3] && !split[0]));
-      l20_q     <= unit_flag[1] && dn && pitch != 17'd1;
+      l20_q     <= (unit_flag[1] && dn && pitch != 17'd1)
+                || (ModesA5 == 1 && nz && split[0] && (!is_gm || unit_flag[1]));
       l21_q     <= (cut_m && m[0]) || (cut_n && |n[4:0]);
       l22_q     <= (vec_quant && (|quant_addr[6:0] || quant_seg != `PTO_FB_PRE_QUANT
                     || (!none && {14'd0, quant_end} > FbSegmentSize[31:0])))

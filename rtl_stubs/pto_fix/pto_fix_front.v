@@ -33,7 +33,9 @@ module pto_fix_front #(
   parameter integer L0cSize        = `PTO_SIZE_L0C,  // bytes of L0C, 2^k, at most 256 KiB (flags)
   parameter integer FbSegmentSize  = `PTO_FB_SEGMENT_BYTES,  // of FB, at most 4096 (cache)
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
-  parameter integer NumActive      = 8       // ops after the check, a power of two
+  parameter integer NumActive      = 8,      // ops after the check, a power of two
+  parameter integer B8ScalarUnsigned = 0,    // 1: b8 with a scalar payload is unsigned
+  parameter integer ModesA5        = 0       // 1: channel split only to GM and without unit flag
 ) (
   input  wire                      clk_i,         // clock
   input  wire                      rst_ni,        // asynchronous reset, active low
@@ -132,7 +134,8 @@ module pto_fix_front #(
     .L0cSize       (L0cSize),
     .FbSegmentSize (FbSegmentSize),
     .UsedBits      (UsedBits),
-    .WordBits      (WordBits)
+    .WordBits      (WordBits),
+    .ModesA5       (ModesA5)
   ) u_check (
     .clk_i           (clk_i),
     .rst_ni          (rst_ni),
@@ -384,7 +387,7 @@ module pto_fix_front #(
     .job_bank_i       (bank_q),
     .job_n_i          (prep_desc_q[`PTO_FIX_N_LSB +: 12]),
     .job_quant_i      (prep_desc_q[`PTO_FIX_QUANT]),
-    .job_signed_i     (prep_desc_q[`PTO_FIX_DST_TYPE] == 4'd7),
+    .job_signed_i     (B8ScalarUnsigned == 0 && prep_desc_q[`PTO_FIX_DST_TYPE] == 4'd7),
     .job_scale_i      (prep_desc_q[`PTO_FIX_QUANT_SCALE_LSB+13 +: 19]),
     .job_quant_addr_i (prep_desc_q[`PTO_FIX_QUANT_ADDR_LSB +: LocalAddrWidth]),
     .job_relu_i       (prep_desc_q[`PTO_FIX_RELU]),

@@ -5,12 +5,14 @@
 // stage, scale, relu, and clip with conversion (float) or round, offset, clip and clamp (integer).
 // With AlphaReplace alpha takes the place of the scale for accumulators below 0: one product is the
 // scale and the scalar_relu or vector_relu of a word. The relu stage has them in all other cases.
+// With SatScopeA5 f32_bf16 and deqf16 saturate and drop NaN whatever the sat clause, and the other
+// modes to f16 and bf16 do so unless it is nosat.
 // A word that does not need a stage passes it unchanged: no_convert without relu copies bits.
 // Throughput: one word per clock. Latency: 4 clocks. A stalled stage holds its word; empty stages
 // before it still fill. Only a word that moves is evaluated.
 // Limits: the mode code implies the destination type, except the sign of b8, which is bit 9 of the
 // offset field in each lane's parameters. Illegal modes copy bits.
-// Spec: fixpipe.md sections 3 to 7, profiles.md (alpha).
+// Spec: fixpipe.md sections 3 to 7, profiles.md (alpha, sat_scope).
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_/~\_
 //   in_valid   _/~~~\___________________     in_ready 1
@@ -19,7 +21,8 @@
 
 module pto_fix_lanes #(
   parameter integer UserWidth    = 8,        // bits that accompany a word
-  parameter integer AlphaReplace = 0         // 1: below 0 alpha replaces the scale
+  parameter integer AlphaReplace = 0,        // 1: below 0 alpha replaces the scale
+  parameter integer SatScopeA5   = 0         // 1: the sat clause acts on fewer conversions
 ) (
   input  wire                 clk_i,           // clock
   input  wire                 rst_ni,          // asynchronous reset, active low
@@ -117,6 +120,11 @@ module pto_fix_lanes #(
   wire replace = AlphaReplace == 1 && scale      // the product has the relu
               && (in_relu_i == RELU_SCALAR || in_relu_i == RELU_VECTOR);
 
+  localparam [1:0] SAT = 2'd0, NOSAT = 2'd2; // of the sat clause
+  wire fixed_sat = in_quant_i == 6'd16 || in_quant_i == 6'd10 || in_quant_i == 6'd11;
+  wire out_of_scope = SatScopeA5 == 1 && (to == TO_F16 || to == TO_BF16)
+                   && (fixed_sat || in_sat_i != NOSAT);
+
   wire take1 = in_valid_i && ready1;         // a word moves into the stage
   wire take2 = valid1_q && ready2;
   wire take3 = valid2_q && ready3;
@@ -128,7 +136,7 @@ module pto_fix_lanes #(
       relu1_q    <= in_acc_i && src == SRC_BITS && in_relu_i != RELU_NONE ? RELU_I32
                   : replace ? RELU_NONE : in_relu_i;
       to1_q      <= to;
-      sat1_q     <= in_sat_i;
+      sat1_q     <= out_of_scope ? SAT : in_sat_i;
       clip_en1_q <= in_clip_en_i;
       clip1_q    <= in_clip_i;
       user1_q    <= in_user_i;

@@ -20,7 +20,7 @@
 // Latency: of the front, then see pto_fix_path. Full rate for L0C latencies up to
 // ReadFifoDepth - 6.
 // Limits: GmDataWidth and LocalDataWidth 128, 256 or 512, SrcDataWidth 512, GmAddrWidth 40,
-// LocalAddrWidth 20. Spec: CONTRACT, fixpipe.md, profiles.md (alpha).
+// LocalAddrWidth 20. Spec: CONTRACT, fixpipe.md, profiles.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\_______________     desc_ready 1
@@ -46,7 +46,10 @@ module pto_write_back #(
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
   parameter integer NumActive      = 8,      // ops after the check, a power of two
   parameter integer ReadFifoDepth  = 64,     // L0C words queued or in flight, a power of two
-  parameter integer AlphaReplace   = 0       // knob alpha: 0 sequential, 1 replace
+  parameter integer AlphaReplace   = 0,      // knob alpha: 0 sequential, 1 replace
+  parameter integer B8ScalarUnsigned = 0,    // knob b8_scalar_sign: 0 type, 1 unsigned
+  parameter integer SatScopeA5     = 0,      // knob sat_scope: 0 all, 1 a5
+  parameter integer ModesA5        = 0       // knob modes, FIX-L20: 0 all, 1 a5
 ) (
   `include "pto_fix_ports.vh"
   `include "pto_engine_ports.vh"
@@ -64,6 +67,10 @@ module pto_write_back #(
     end
     if (AlphaReplace != 0 && AlphaReplace != 1) begin : gen_bad_alpha
       pto_error_alpha_replace_must_be_0_1 u_error ();
+    end
+    if (B8ScalarUnsigned < 0 || B8ScalarUnsigned > 1 || SatScopeA5 < 0 || SatScopeA5 > 1
+        || ModesA5 < 0 || ModesA5 > 1) begin : gen_bad_knob
+      pto_error_b8_scalar_unsigned_sat_scope_a5_modes_a5_must_be_0_1 u_error ();
     end
     if (SrcDataWidth != 512) begin : gen_bad_src
       pto_error_src_data_width_must_be_512 u_error ();
@@ -95,7 +102,9 @@ module pto_write_back #(
     .L0cSize        (L0cSize),
     .FbSegmentSize  (FbSegmentSize),
     .QueueDepth     (QueueDepth),
-    .NumActive      (NumActive)
+    .NumActive      (NumActive),
+    .B8ScalarUnsigned (B8ScalarUnsigned),
+    .ModesA5        (ModesA5)
   ) u_front (
     .clk_i         (clk_i),
     .rst_ni        (rst_ni),
@@ -149,7 +158,8 @@ module pto_write_back #(
     .NumOutstanding (NumOutstanding),
     .NumActive      (NumActive),
     .ReadFifoDepth  (ReadFifoDepth),
-    .AlphaReplace   (AlphaReplace)
+    .AlphaReplace   (AlphaReplace),
+    .SatScopeA5     (SatScopeA5)
   ) u_path (
     .clk_i         (clk_i),
     .rst_ni        (rst_ni),

@@ -28,7 +28,8 @@ module pto_fix_path #(
   parameter integer NumOutstanding = 16,     // AXI bursts in flight in each direction
   parameter integer NumActive      = 8,      // ops in the data path, a power of two
   parameter integer ReadFifoDepth  = 64,     // L0C words queued or in flight, a power of two
-  parameter integer AlphaReplace   = 0       // 1: alpha replaces the scale below 0
+  parameter integer AlphaReplace   = 0,      // 1: alpha replaces the scale below 0
+  parameter integer SatScopeA5     = 0       // 1: the sat clause acts on fewer conversions
 ) (
   input  wire                        clk_i,         // clock
   input  wire                        rst_ni,        // asynchronous reset, active low
@@ -255,7 +256,8 @@ module pto_fix_path #(
 
   pto_fix_lanes #(
     .UserWidth    (1 + 2 + InfoWidth),
-    .AlphaReplace (AlphaReplace)
+    .AlphaReplace (AlphaReplace),
+    .SatScopeA5   (SatScopeA5)
   ) u_lanes (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
