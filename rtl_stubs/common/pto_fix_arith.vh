@@ -299,9 +299,8 @@ endfunction
 
 // ---- to integer destinations: section 4 ----
 
-// Step WIDE: NaN to 0; RNE to an integer. From 2^33 on the result is +-2^33: more than any offset
-// beyond every clamp. An infinity is a limit of the destination, to which an offset is added as to
-// any number (section 4). Test: tests/arith, all 2^32 inputs.
+// Step WIDE: NaN to 0; RNE to an integer. From 2^33 on, and of an infinity, the result is +-2^33:
+// more than any offset beyond every clamp. Test: tests/arith, all 2^32 inputs.
 function automatic signed [34:0] fix_round_wide;
   input [31:0] t;
   reg   [7:0]  e;
@@ -313,7 +312,6 @@ function automatic signed [34:0] fix_round_wide;
     right = 5'd22 - e[4:0];                  // 150 - e
     left  = e[3:0] - 4'd6;                   // e - 150
     if (e == 8'd255 && t[22:0] != 23'd0) r = 35'd0;
-    else if (e == 8'd255)                r = t[31] ? 35'h0_8000_0000 : 35'h0_7FFF_FFFF;
     else if (e >= 8'd160)                r = 35'h2_0000_0000;
     else if (e >= 8'd150)                r = {11'd0, 1'b1, t[22:0]} << left;
     else if (e >= 8'd126)                r = {11'd0, fix_shift_rne({1'b1, t[22:0]}, right)};
@@ -389,6 +387,7 @@ endfunction
 // All steps after relu: stage S5, S9, S17 or WIDE, offset, clip and clamp, kind as in fix_narrow.
 // NaN gives 0, and an inf that comes from an infinite source (inf_src) the end of the kind's range,
 // both without stage and offset; an inf from the product of a finite source saturates at the stage.
+// That of s32 is unbounded: no offset brings an inf back, the result is the end of the range.
 // field: bits 53 to 37 of a record, of which the kind takes its offset: s4 the low 5 bits, s16 all
 // 17, the others 9. Test: tests/arith, constructed and random operands.
 function automatic [31:0] fix_to_int;

@@ -244,11 +244,8 @@ static int64_t held(uint32_t x, double least, double most) {
 #define S32_MIN (-2147483647LL - 1)
 #define S32_MAX 2147483647LL
 
-/* Finite values beyond 2^33 are all the same to what follows; see ref_accepts. */
-static int64_t wide(uint32_t x) {
-  if ((x & ~SIGN) == F32_INF) return x & SIGN ? S32_MIN : S32_MAX;
-  return held(x, -BEYOND, BEYOND);
-}
+/* Values beyond 2^33 are all the same to what follows; see ref_accepts. */
+static int64_t wide(uint32_t x) { return held(x, -BEYOND, BEYOND); }
 
 /* Destination ranges, stage ranges and widths of the offset, by kind (section 4). */
 static const int64_t low[] = {-8, 0, -128, -32768, S32_MIN};
@@ -289,8 +286,8 @@ static uint32_t tail(uint32_t t, uint32_t b, uint32_t c, int kind) {
   int64_t plus = sign_extended(b, offset_bits[kind]);
   int infinite = (t & ~SIGN) == F32_INF, negative = (t & SIGN) != 0;
   if (is_nan(t)) return clamped(0, c, kind);
-  if (infinite && (b >> 17 & 1u)) return clamped(negative ? low[kind] : high[kind], c, kind);
-  if (infinite && kind == REF_S32) return clamped((negative ? low : high)[kind] + plus, c, kind);
+  if (infinite && (kind == REF_S32 || (b >> 17 & 1u)))
+    return clamped(negative ? low[kind] : high[kind], c, kind);
   return clamped(held(t, stage_low[kind], stage_high[kind]) + plus, c, kind);
 }
 
