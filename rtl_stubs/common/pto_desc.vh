@@ -323,6 +323,32 @@
 `define PTO_L0_DST_STRIDE_LSB                132
 `define PTO_L0_DST_STRIDE_CW                 17
 
+// Fields of the fill family: bit range, lowest bit, container width.
+`define PTO_FILL_WORD32                      8:8               // bits of the pattern: 0 the low 16 of raw, 1 all 32
+`define PTO_FILL_WORD32_LSB                  8
+`define PTO_FILL_WORD32_CW                   1
+`define PTO_FILL_BELOW                       9:9               // byte_offset is negative: offset is its magnitude
+`define PTO_FILL_BELOW_LSB                   9
+`define PTO_FILL_BELOW_CW                    1
+`define PTO_FILL_LEN                         25:10             // 32-byte blocks of a repeat
+`define PTO_FILL_LEN_LSB                     10
+`define PTO_FILL_LEN_CW                      16
+`define PTO_FILL_N_BURST                     41:26             // repeats
+`define PTO_FILL_N_BURST_LSB                 26
+`define PTO_FILL_N_BURST_CW                  16
+`define PTO_FILL_DST_GAP                     57:42             // 32-byte blocks between two repeats
+`define PTO_FILL_DST_GAP_LSB                 42
+`define PTO_FILL_DST_GAP_CW                  16
+`define PTO_FILL_DST_ADDR                    81:58             // L1 base byte address
+`define PTO_FILL_DST_ADDR_LSB                58
+`define PTO_FILL_DST_ADDR_CW                 24
+`define PTO_FILL_OFFSET                      105:82            // bytes from the base to the first block
+`define PTO_FILL_OFFSET_LSB                  82
+`define PTO_FILL_OFFSET_CW                   24
+`define PTO_FILL_RAW                         138:106           // bits of the pattern
+`define PTO_FILL_RAW_LSB                     106
+`define PTO_FILL_RAW_CW                      33
+
 // mte_gm_ub: rows of bytes from GM to UB, optionally padded to the UB row stride.
 `define PTO_OP_MTE_GM_UB                     8'd1
 // D rules DMA-L: 3, 5, 6, 7, 8, 9, 10, 12.
@@ -497,5 +523,13 @@
 `define PTO_W_MTE_L1_L0B_MX_K_STEP           8                 // columns; 0 moves nothing
 `define PTO_W_MTE_L1_L0B_MX_SRC_STRIDE       16                // source, at least 1
 `define PTO_W_MTE_L1_L0B_MX_DST_STRIDE       16                // destination, at least 1
+
+// raw_fill_l1: runs of L1 blocks filled with a pattern of 16 or 32 bits.
+`define PTO_OP_RAW_FILL_L1                   8'd17
+// D rules RF-L: 2, 3, 4.
+`define PTO_W_RAW_FILL_L1_RAW                32                // pattern, of which the low 16 bits may count alone
+`define PTO_W_RAW_FILL_L1_N_BURST            15                // runs of blocks
+`define PTO_W_RAW_FILL_L1_LEN                15                // blocks of a run
+`define PTO_W_RAW_FILL_L1_DST_GAP            15                // blocks from the end of a run to the next
 
 `endif

@@ -16,6 +16,7 @@ from tb.isa.dma.legacy import CopyUbufToUbuf, LegacyCopy
 from tb.isa.dma.op import MteGmUb
 from tb.isa.dtypes import DTYPE_INDEX
 from tb.isa.fields import DESC_WORDS
+from tb.isa.fill.op import FillDescriptor
 from tb.isa.fix.op import FixDescriptor, FixOp
 from tb.isa.fix.table import CLIP_CODES, DST_CODES, FRONT_COLUMNS, NUMBER_CODES
 from tb.isa.l0.op import L0Descriptor
@@ -266,6 +267,8 @@ def _integer_type(desc: Descriptor) -> str:
         return "i32" if desc.acc else "f32"
     if isinstance(desc, L0Descriptor):
         return "f8E8M0" if desc.spec.scales else _LOADED[desc.elem]
+    if isinstance(desc, FillDescriptor):
+        return f"ui{desc.word_bits}"
     if not isinstance(desc, BurstDescriptor):
         return f"i{8 * desc.elem_bytes}"
     if desc.spec.widens:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.dma.table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, SOURCE_SIDE
+from tb.isa.fill.op import FillDescriptor
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.table import ALPHA_WORD, FLAG_BLOCK, L0C_WORD, NZ2DN, NZ2NZ, QUANT_RECORD, UB_WHOLE
 from tb.isa.l0.op import L0Descriptor
@@ -194,7 +195,10 @@ def _load_destination(desc: L0Descriptor) -> Footprint:
 
 
 def source(desc: Descriptor) -> Footprint:
-    """Returns the bytes a legal op reads; of a write-back the words with accumulators in them."""
+    """Returns the bytes a legal op reads; of a write-back the words with accumulators in them.
+
+    A fill reads none: its rows are none and have no bytes.
+    """
     if isinstance(desc, FixDescriptor):
         counts = (desc.m, desc.groups, desc.repeats)
         steps = (desc.row_step, desc.src_stride, desc.loop3_src if desc.loop3_en else 0)
@@ -206,6 +210,8 @@ def source(desc: Descriptor) -> Footprint:
         return Footprint(Space.GM, desc.ext_addr, length, (rows, desc.group_count), strides)
     if isinstance(desc, L0Descriptor):
         return _load_source(desc)
+    if isinstance(desc, FillDescriptor):
+        return Footprint(Space.L1, desc.first, 0, (0,), (0,))
     space = space_of(desc.spec.source, desc.ub_sub)
     if isinstance(desc, BurstDescriptor):
         return _burst_side(space, desc.src_addr, desc.units[0], desc.src_gap, desc)
@@ -230,6 +236,9 @@ def destination(desc: Descriptor) -> Footprint:
         return Footprint(Space.L1, desc.loc_addr, C0_BYTES, counts, strides)
     if isinstance(desc, L0Descriptor):
         return _load_destination(desc)
+    if isinstance(desc, FillDescriptor):
+        step = (desc.len + desc.dst_gap) * UB_BLOCK
+        return Footprint(Space.L1, desc.first, desc.len * UB_BLOCK, (desc.n_burst,), (step,))
     space = space_of(desc.spec.destination, desc.ub_sub)
     if isinstance(desc, BurstDescriptor):
         return _burst_side(space, desc.dst_addr, desc.units[1], desc.dst_gap, desc)

@@ -6,14 +6,17 @@ from __future__ import annotations
 from tb.isa.burst.op import BURST_CLASSES, BurstDescriptor, BurstOp, lower_burst
 from tb.isa.dma.legacy import CopyUbufToGm
 from tb.isa.dma.op import DMA_CLASSES, DmaDescriptor, DmaOp, MteUbGm, lower_dma
+from tb.isa.fill.op import FillDescriptor, RawFillL1, lower_fill
 from tb.isa.fix.op import FIX_CLASSES, FixDescriptor, FixOp, MteL0cGm, lower_fix
 from tb.isa.l0.op import LOAD_CLASSES, L0Descriptor, L0Load, lower_load
 from tb.isa.nz.op import MteGmL1Frac, NzDescriptor, lower_nz
 
-V06Op = DmaOp | BurstOp | MteGmL1Frac | FixOp | L0Load
+V06Op = DmaOp | BurstOp | MteGmL1Frac | FixOp | L0Load | RawFillL1
 """Every op of the v0.6 surface."""
 
-Descriptor = DmaDescriptor | BurstDescriptor | NzDescriptor | FixDescriptor | L0Descriptor
+Descriptor = (
+    DmaDescriptor | BurstDescriptor | NzDescriptor | FixDescriptor | L0Descriptor | FillDescriptor
+)
 """Descriptor of a v0.6 op or a legacy copy."""
 
 OP_CLASSES: dict[str, type[V06Op]] = {
@@ -21,6 +24,7 @@ OP_CLASSES: dict[str, type[V06Op]] = {
     for cls in (
         *(*DMA_CLASSES, *BURST_CLASSES.values(), MteGmL1Frac, *FIX_CLASSES),
         *LOAD_CLASSES.values(),
+        RawFillL1,
     )
 }
 """Op classes by mnemonic, family by family."""
@@ -31,6 +35,7 @@ DESCRIPTORS: dict[str, type[Descriptor]] = {
     "nz": NzDescriptor,
     "fix": FixDescriptor,
     "l0": L0Descriptor,
+    "fill": FillDescriptor,
 }
 """Descriptor classes by family."""
 
@@ -49,6 +54,8 @@ def lower(op: V06Op, ctrl: int = 0) -> Descriptor:
         return lower_load(op)
     if isinstance(op, FixOp):
         return lower_fix(op, ctrl)
+    if isinstance(op, RawFillL1):
+        return lower_fill(op)
     return lower_burst(op)
 
 

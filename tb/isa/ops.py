@@ -6,6 +6,7 @@ from __future__ import annotations
 from tb.isa.burst.table import BURSTS
 from tb.isa.dma.table import STRIDED
 from tb.isa.fields import Layout, OpSpec
+from tb.isa.fill.op import RAW_FILL_L1
 from tb.isa.fix.table import WRITE_BACKS
 from tb.isa.l0.table import LOAD_FORMS, LOADS
 from tb.isa.nz.table import MTE_GM_L1_FRAC
@@ -16,6 +17,7 @@ _ROWS: tuple[OpSpec, ...] = (
     MTE_GM_L1_FRAC,
     *WRITE_BACKS,
     *LOADS.values(),
+    RAW_FILL_L1,
 )
 
 OPS: dict[str, OpSpec] = {spec.name: spec for spec in sorted(_ROWS, key=lambda spec: spec.opcode)}
@@ -51,6 +53,7 @@ TEXT_FORMS: dict[str, str] = {
     "copy_ubuf_to_cbuf": "mte_ub_l1",
     "copy_cbuf_to_fbuf": "mte_l1_fb",
     **LOAD_FORMS,
+    "create_cbuf_matrix": "raw_fill_l1",
 }
 """Register forms that exist in text alone, to the op that they are (spec/dialect.md, section 5)."""
 

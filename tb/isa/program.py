@@ -18,6 +18,7 @@ from tb.isa.dma.op import Loop, Pad
 from tb.isa.dma.table import MAX_LOOPS, SOURCE_SIDE
 from tb.isa.dtypes import ALL_DTYPES, DTYPES, Ptr
 from tb.isa.fields import OpSpec
+from tb.isa.fill.op import WORD_BITS
 from tb.isa.fix.program import FIX_MAKERS
 from tb.isa.lower import OP_CLASSES, V06Op
 from tb.isa.nz.table import MODES
@@ -121,6 +122,10 @@ def _part(spec: OpSpec, name: str) -> _Part:
         return lambda x, rows: [x["outer_stride"][i] or None for i in rows]
     if name == "shape":
         return lambda _, rows: repeat(None, len(rows))
+    if name == "fill_word_bits":
+        return lambda x, rows: [WORD_BITS[x["word32"][i]] for i in rows]
+    if name == "byte_offset":
+        return lambda x, rows: [-x["offset"][i] if x["below"][i] else x["offset"][i] for i in rows]
     own = name == "ub_sub" or (spec.layout.family == "l0" and name in spec.layout)
     return _plain(name if own else spec.operand(name).field)
 

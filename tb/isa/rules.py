@@ -18,6 +18,8 @@ from tb.isa.burst.table import UB_COUNT_BITS
 from tb.isa.dma import rules as dma_rules
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.table import BLOCK_LEN_BITS, LOCAL_STRIDE_BITS
+from tb.isa.fill import rules as fill_rules
+from tb.isa.fill.op import FillDescriptor, RawFillL1
 from tb.isa.fix import rules as fix_rules
 from tb.isa.fix.op import FixDescriptor, FixOp
 from tb.isa.l0 import rules as load_rules
@@ -68,6 +70,8 @@ RULES: dict[str, Rule] = {
         *load_rules.D_RULES,
         *load_rules.T_RULES,
         load_rules.SHAPE_RULE,
+        *fill_rules.S_RULES,
+        *fill_rules.D_RULES,
     )
 }
 """Every rule by name, family by family, ascending."""
@@ -87,8 +91,10 @@ def d_predicates(desc: Descriptor) -> _Predicates:
 
 @cache
 def _of_spec(family: str, numbers: tuple[int, ...]) -> _Predicates:
-    """Returns the D rules with these numbers, of write-backs, loads to L0 or strided copies."""
-    own: dict[str, _Predicates] = {"fix": fix_rules.D_RULES, "l0": load_rules.D_RULES}
+    """Returns the D rules with these numbers, of any family but burst and nz."""
+    own: dict[str, _Predicates] = {
+        "fix": fix_rules.D_RULES, "l0": load_rules.D_RULES, "fill": fill_rules.D_RULES
+    }  # fmt: skip
     rules = own.get(family, dma_rules.D_RULES)
     return {rule: holds for rule, holds in rules.items() if rule.number in numbers}
 
@@ -122,6 +128,8 @@ def s_predicates(op: V06Op) -> Mapping[Rule, Any]:
         return fix_rules.S_RULES
     if isinstance(op, L0Load):
         return load_rules.S_RULES
+    if isinstance(op, RawFillL1):
+        return fill_rules.S_RULES
     return dma_rules.S_RULES
 
 
@@ -143,6 +151,8 @@ def t_predicates(desc: Descriptor) -> _Predicates:
         return {_DMA[14]: burst_rules.disjoint}
     if isinstance(desc, L0Descriptor):
         return load_rules.T_RULES
+    if isinstance(desc, FillDescriptor):
+        return {}  # no other byte is read, and runs are apart
     return fix_rules.T_RULES if isinstance(desc, FixDescriptor) else dma_rules.T_RULES
 
 

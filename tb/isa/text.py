@@ -24,6 +24,7 @@ from tb.isa.dma.op import DmaOp, MteGmUb, MteUbGm
 from tb.isa.dma.table import STRIDED
 from tb.isa.dtypes import Ptr
 from tb.isa.fields import OpSpec
+from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import FbPtr, FixOp, MteL0cGm, MteL0cUb, Scalar
 from tb.isa.fix.table import FLAG_NAMES, FLAG_NONE
 from tb.isa.l0.op import L0Load
@@ -190,6 +191,16 @@ def _load_parts(op: L0Load, names: Names) -> Parts:
     )
 
 
+def _fill_parts(op: RawFillL1, names: Names) -> Parts:
+    counts = (op.repeat, op.blocks, op.gap)
+    return (
+        f"pto.{op.spec.name} {names.pointer(op.dst_type, op.l1_dst)}, "
+        f"{names.integer(op.byte_offset)}, {names.bits('i32', op.raw)}, {_ints(names, *counts)} "
+        f"{{fill_word_bits = {op.fill_word_bits} : i64}}",
+        f"{op.dst_type}, {names.integer_type(op.byte_offset)}, i32, {_kinds(names, *counts)}",
+    )
+
+
 def _legacy_parts(op: LegacyOp, names: Names) -> Parts:
     if isinstance(op, SetMovPadVal):
         return f"pto.set_mov_pad_val {names.bits(op.dtype, op.value)}", op.dtype
@@ -244,6 +255,8 @@ def op_parts(op: AnyOp, names: Names = LOG) -> Parts:
         return _fix_parts(op, names)
     if isinstance(op, L0Load):
         return _load_parts(op, names)
+    if isinstance(op, RawFillL1):
+        return _fill_parts(op, names)
     return _legacy_parts(op, names)
 
 
