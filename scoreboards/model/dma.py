@@ -7,7 +7,8 @@ A scoreboard calls the steps separately where ops of several pipes retire out of
 
 The ops are in the modules of their families: :mod:`~scoreboards.model.strided`,
 :mod:`~scoreboards.model.burst`, :mod:`~scoreboards.model.nz`, :mod:`~scoreboards.model.l0`,
-:mod:`~scoreboards.model.fixpipe`, and :mod:`~scoreboards.model.registers` for the ``set_*`` ops.
+:mod:`~scoreboards.model.fill`, :mod:`~scoreboards.model.fixpipe`, and
+:mod:`~scoreboards.model.registers` for the ``set_*`` ops.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scoreboards.model import burst, fixpipe, l0, nz, registers, strided
+from scoreboards.model import burst, fill, fixpipe, l0, nz, registers, strided
 from scoreboards.model.move import move
 from scoreboards.model.outcome import FlagUse, Memory, Outcome
 from scoreboards.model.registers import Registers
@@ -34,6 +35,7 @@ from tb.isa.dma.legacy import (
     SetMovPadVal,
 )
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.footprint import Footprint
 from tb.isa.l0.op import LOAD_CLASSES
@@ -57,6 +59,7 @@ _ISSUE: dict[type, Callable[[Any, bool, Registers], Outcome]] = {
     },
     MteGmL1Frac: nz.gm_l1_frac,
     **dict.fromkeys(LOAD_CLASSES.values(), l0.load),
+    RawFillL1: fill.raw_fill,
     MteL0cGm: fixpipe.write_back,
     MteL0cL1: fixpipe.write_back,
     MteL0cUb: fixpipe.write_back,

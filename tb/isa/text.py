@@ -194,7 +194,7 @@ def _load_parts(op: L0Load, names: Names) -> Parts:
 def _fill_parts(op: RawFillL1, names: Names) -> Parts:
     counts = (op.repeat, op.blocks, op.gap)
     return (
-        f"pto.{op.spec.name} {names.pointer(op.dst_type, op.l1_dst)}, "
+        f"pto.{op.spec.name} {names.pointer(op.dst_type, op.dst)}, "
         f"{names.integer(op.byte_offset)}, {names.bits('i32', op.raw)}, {_ints(names, *counts)} "
         f"{{fill_word_bits = {op.fill_word_bits} : i64}}",
         f"{op.dst_type}, {names.integer_type(op.byte_offset)}, i32, {_kinds(names, *counts)}",

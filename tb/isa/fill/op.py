@@ -40,7 +40,7 @@ RAW_FILL_L1 = OpSpec(
     source="",
     destination="l1",
     operands=(
-        Operand("l1_dst", None, "B", "dst_addr", "L1 address; with the offset a multiple of 32"),
+        Operand("dst", None, "B", "dst_addr", "L1 address; with the offset a multiple of 32"),
         Operand("byte_offset", None, "B", "offset", "bytes from it to the first block, signed"),
         Operand(
             "raw", RAW_BITS, "bits", "raw", "pattern, of which the low 16 bits may count alone"
@@ -64,7 +64,7 @@ class RawFillL1:
 
     Attributes:
         spec: Table row of the op.
-        l1_dst: Byte address.
+        dst: Byte address.
         byte_offset: Bytes from it to the first block.
         raw: Bits of the pattern.
         repeat, blocks, gap: Runs, blocks in a run, and blocks between two.
@@ -73,7 +73,7 @@ class RawFillL1:
     """
 
     spec: ClassVar[OpSpec] = RAW_FILL_L1
-    l1_dst: int
+    dst: int
     byte_offset: int
     raw: int
     repeat: int
@@ -133,7 +133,7 @@ def lower_fill(op: RawFillL1) -> FillDescriptor:
         op.blocks,
         op.repeat,
         op.gap,
-        op.l1_dst,
+        op.dst,
         abs(op.byte_offset),
         op.raw,
     )

@@ -47,7 +47,7 @@ def l04(desc: FillDescriptor) -> str | None:
     return None if size is None else reaches("L1", written.end, size)
 
 
-S_RULES: dict[Rule, Callable[[RawFillL1], "str | None"] | None] = {
+S_RULES: dict[Rule, Callable[[RawFillL1], str | None] | None] = {
     Rule(1, "S", "destination in l1, fill_word_bits 16 or 32", "RF"): l01
 }
 D_RULES: dict[Rule, DPredicate] = {

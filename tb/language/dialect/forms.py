@@ -159,6 +159,13 @@ def _plain(name: str, operands: str, pointers: int = 2) -> Form:
     return Form(name, "plain", tuple(operands.split()), groups)
 
 
+def _fill(name: str, operands: str) -> Form:
+    """Returns the form of an op that writes a pattern to L1."""
+    form = _plain(name, operands, 1)
+    groups = (Group("raw", NUMBER) if one.name == "raw" else one for one in form.groups)
+    return replace(form, groups=tuple(groups))
+
+
 _TAKE_MEMREFS = ("copy_gm_to_ubuf", "copy_ubuf_to_gm", "raw_fill_l1")
 
 SHAPES: dict[str, tuple[str, ...]] = {
@@ -234,6 +241,8 @@ FORMS: dict[str, Form] = {
         _plain("copy_cbuf_to_ubuf", "l1_src ub_dst sid n_burst len_burst src_gap dst_gap"),
         _plain("copy_ubuf_to_cbuf", "ub_src l1_dst sid n_burst len_burst src_gap dst_gap"),
         _plain("copy_cbuf_to_fbuf", "l1_src fb_dst n_burst len_burst src_gap dst_gap"),
+        _fill("raw_fill_l1", "dst byte_offset raw repeat blocks gap"),
+        _fill("create_cbuf_matrix", "dst raw repeat blocks gap"),
         *(_load(name, CONTROLS) for name in SHAPES),
         *(_load(f"{name}_mx", SCALE_CONTROLS) for name in SHAPES),
         *(replace(_plain(f"load_cbuf_to_{to}", _LOAD), words=(TRANSPOSE,)) for to in ("ca", "cb")),
@@ -249,14 +258,6 @@ FORMS: dict[str, Form] = {
 
 def _known(name: str, operands: str, pointers: int = 2) -> Form:
     return replace(_plain(name, operands, pointers), executed=False)
-
-
-def _fill(name: str, operands: str) -> Form:
-    """Returns the form of an op that writes a pattern to L1."""
-    kinds = {"dst": BUFFER if name in _TAKE_MEMREFS else POINTER, "raw": NUMBER}
-    groups = tuple(Group(x, kinds.get(x, INTEGER)) for x in operands.split())
-    head = tuple(operands.split())
-    return Form(name, "plain", head, groups, ("fill_word_bits",), executed=False)
 
 
 KNOWN_FORMS: dict[str, Form] = {
@@ -282,8 +283,6 @@ KNOWN_FORMS: dict[str, Form] = {
         ),
         _known("copy_cbuf_to_bt", "src dst conv_control n_burst len_burst src_gap dst_gap"),
         *(_known(f"copy_matrix_cc_to_{to}", "src dst xm xt") for to in ("gm", "cbuf", "ub")),
-        _fill("raw_fill_l1", "dst byte_offset raw repeat blocks gap"),
-        _fill("create_cbuf_matrix", "dst raw repeat blocks gap"),
     )
 }
 """Ops that move data or write its registers and are read and not executed."""

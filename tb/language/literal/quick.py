@@ -27,6 +27,7 @@ from tb.isa.dma.legacy import (
 from tb.isa.dma.op import Loop, Pad
 from tb.isa.dma.table import STRIDED
 from tb.isa.dtypes import PAD_DTYPES, Ptr
+from tb.isa.fill.op import RAW_FILL_L1, RawFillL1
 from tb.isa.fix.op import Atomic, FbPtr, Loop3, PreQuant, PreRelu, Scalar
 from tb.isa.fix.table import FLAG_NAMES, WRITE_BACKS
 from tb.isa.l0.op import LOAD_CLASSES, Shape, shaped
@@ -192,6 +193,13 @@ def _fix(name: str, groups: _Groups, text: str) -> AnyOp:
     return op
 
 
+def _fill(_name: str, groups: _Groups, text: str) -> AnyOp:
+    head = groups.of("")
+    bits = int(_word(text, r"\bfill_word_bits\s*=\s*(\d+)"))
+    dst, offset, raw, repeat, blocks, gap = (x.number for x in head)
+    return RawFillL1(dst, offset, raw, repeat, blocks, gap, bits, head[0].pointer)
+
+
 def _copy(name: str, groups: _Groups, _: str) -> AnyOp:
     head = groups.of("")
     made: AnyOp = _COPIES[name](*[x.number for x in head], **_types(head))
@@ -226,12 +234,14 @@ def _maker(name: str) -> Callable[[str, _Groups, str], AnyOp]:
         return _load
     if name in _COPIES:
         return _copy
+    if name == RAW_FILL_L1.name:
+        return _fill
     if name.startswith("set_"):
         return _register
     raise NotQuickError
 
 
-def _number(literal: str, kind: str) -> int:
+def _number(literal: str, kind: str, signed: bool) -> int:
     """Returns the value of an integer or an address, or the bits of a float."""
     if literal in ("true", "false"):
         return int(literal == "true")
@@ -241,7 +251,8 @@ def _number(literal: str, kind: str) -> int:
             raise NotQuickError
         return int(struct.unpack(shape[1], struct.pack(shape[0], float(literal)))[0])
     value, bits = int(literal, 0), _WIDTHS.get(kind, 64)
-    if value < 0 or value >> bits:  # Signs and widths are a matter of the language.
+    # Signs and widths are a matter of the language.
+    if (value < 0 and not (signed and kind == "i64")) or abs(value) >> bits:
         raise NotQuickError
     return value
 
@@ -274,7 +285,8 @@ def quick_op(written: Statement) -> AnyOp:
     """
     try:
         pairs = zip(written.literals, written.kinds, strict=True)
-        numbers = [_Value(_number(literal, kind), kind) for literal, kind in pairs]
+        signed = written.name == RAW_FILL_L1.name
+        numbers = [_Value(_number(literal, kind, signed), kind) for literal, kind in pairs]
         groups = _Groups(written, numbers)
         op = _maker(written.name)(written.name, groups, written.text)
         before, after = op_parts(op)

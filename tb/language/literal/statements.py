@@ -21,7 +21,7 @@ from tb.language.literal.typed import default_types, type_list
 WHERE = "the op"
 
 _START = re.compile(
-    r'(?<![\w%.])"?(?:pto\.)?(?=(?:mte|copy|set|load_cbuf)_\w)'
+    r'(?<![\w%.])"?(?:pto\.)?(?=(?:mte|copy|set|load_cbuf|raw_fill|create_cbuf)_\w)'
     r'|(?:^|(?<=;))[ \t]*(?:%[^=;\n]*=[ \t]*)?"?'
     r"(?:pto\.(?=[A-Za-z])|(?=(?:mad\w*|wait_flag|barrier)\b))",
     re.MULTILINE,

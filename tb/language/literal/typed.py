@@ -9,6 +9,7 @@ from typing import Any
 
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.fields import OpSpec
+from tb.isa.fill.op import RAW_FILL_L1
 from tb.isa.fix.table import CLIP_TYPES, DST_CODES, QUANT_MODES
 from tb.isa.l0.table import SCALE_DTYPE, LoadSpec
 from tb.isa.lower import OP_CLASSES
@@ -38,6 +39,9 @@ def default_types(
     spec = _spec(name)
     if spec is None:
         return ["i32" if name == "set_mov_pad_val" else "i64" for _ in operands]
+    if spec is RAW_FILL_L1:
+        pointer = str(Ptr(element[-1] if element else "ui16", "l1"))
+        return [pointer, *["i64"] * (len(operands) - 5), "i32", "i64", "i64", "i64"]
     source, target = _pointer_types(spec, element)
     kinds = []
     for place, operand in enumerate(operands):

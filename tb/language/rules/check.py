@@ -31,6 +31,7 @@ from tb.isa.dma.op import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
 from tb.isa.dma.rules import PAD_TYPE
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import ELEMENT_BYTES
+from tb.isa.fill.op import FillDescriptor
 from tb.isa.fix import rules as fix_rules
 from tb.isa.fix.op import FixDescriptor, MteL0cGm
 from tb.isa.fix.rules import PARAMETER_RULE
@@ -348,7 +349,7 @@ def t_broken(desc: Descriptor) -> tuple[Violation, ...]:
     """Returns the T rules that a legal op breaks."""
     found: tuple[Violation, ...] = ()
     if not desc.is_nop:
-        if isinstance(desc, BurstDescriptor | L0Descriptor):
+        if isinstance(desc, BurstDescriptor | L0Descriptor | FillDescriptor):
             found = t_violations(desc)
         else:
             found = _overlaps(desc)

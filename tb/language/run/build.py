@@ -26,6 +26,7 @@ from tb.isa.dma.legacy import (
 )
 from tb.isa.dma.op import Loop, Pad
 from tb.isa.dtypes import PAD_DTYPES, Ptr, moved_as
+from tb.isa.fill.op import RAW_FILL_L1, WORD_BITS
 from tb.isa.fix.op import Atomic, FbPtr, Loop3, PreQuant, PreRelu, Scalar
 from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR, NO_CONVERT, NUMBER_TYPES
 from tb.isa.lower import OP_CLASSES
@@ -33,6 +34,8 @@ from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.profile import current
 from tb.language.dialect.ops import Written
+from tb.language.dialect.refusals import FILLS
+from tb.language.dialect.types import pointer_of, type_name
 from tb.language.run.cube import CUBE_OPS, MADS, load_maker, mad_maker
 from tb.language.run.values import FLOAT, INDEX_BITS, NUMBER, POINTER, Kind
 from tb.language.unknown import UndecidedError
@@ -56,6 +59,7 @@ _WIDTH_RULES = {
     "FB": "FB-L02",
     "FIX": "FIX-L14",
     "LD": "LD-L03",
+    "RF": "RF-L02",
 }
 _RANGE_RULES = {
     "DMA": "DMA-L12",
@@ -64,6 +68,7 @@ _RANGE_RULES = {
     "FB": "FB-L04",
     "FIX": "FIX-L23",
     "LD": "LD-L06",
+    "RF": "RF-L04",
 }
 _HINT_RULES = {"DMA": "DMA-L15", "FIX": "FIX-L13"}
 _BY_KNOB = ("len", "n_burst")
@@ -291,7 +296,25 @@ def _words(written: Written) -> dict[str, Any]:
                     f"atomic goes with mte_l0c_gm, not with {written.name}", rule="FIX-L11"
                 )
             fixed["atomic"] = Atomic(words.get("atomic_type", ""), words.get("atomic_op", ""))
+    if written.name in FILLS:
+        fixed = _pattern(written)
     return fixed
+
+
+def _pattern(written: Written) -> dict[str, Any]:
+    """Returns the fields of a fill that its operands do not have."""
+    bits = written.attributes.get("fill_word_bits")
+    if bits not in WORD_BITS:
+        what = "is missing" if bits is None else f"is {bits}"
+        raise BuildError(f"fill_word_bits {what}", rule="RF-L01", legal="16 or 32")
+    fixed: dict[str, Any] = {"fill_word_bits": bits}
+    if written.name == RAW_FILL_L1.name:
+        return fixed
+    pointer, wanted = pointer_of(written.operands["dst"].type), f"ui{bits}"
+    if pointer is None or pointer.dtype != wanted:
+        kind = type_name(written.operands["dst"].type)
+        raise BuildError(f"dst has type {kind}", rule="RF-L01", legal=f"a pointer to {wanted}")
+    return {**fixed, "byte_offset": 0}
 
 
 def _ctrl(take: _Collector, written: Written) -> Make:
