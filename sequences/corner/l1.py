@@ -9,6 +9,7 @@ from itertools import chain, product
 
 from sequences.blocks import Op, block_of, lower_program
 from sequences.constraints import GM_SIZE, L1_SIZE, UB_SIZE
+from sequences.corner.fills import fill_limits, fill_spots
 from sequences.corner.knobs import knob_limits, knob_shapes
 from sequences.corner.nz import nz_corners, nz_limits
 from sequences.illegal.cases import changed
@@ -21,6 +22,7 @@ from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
 from tb.isa.dma.table import BLOCK_COUNT_BITS, MAX_LOOPS
 from tb.isa.dtypes import Ptr
+from tb.isa.fill.op import RawFillL1
 from tb.isa.footprint import Footprint, destination, source, space_of
 from tb.isa.lower import V06Op, lower
 from tb.isa.profile import current
@@ -53,7 +55,13 @@ class Spot:
 
 
 def at(op: V06Op, src: int, dst: int) -> V06Op:
-    """Returns ``op`` at other addresses: the first two operands of every op."""
+    """Returns ``op`` at other addresses: the first two operands of every op but a fill.
+
+    That keeps its offset, as far as the address is not below it.
+    """
+    if isinstance(op, RawFillL1):
+        offset = min(op.byte_offset, dst)
+        return changed(op, dst=dst - offset, byte_offset=offset)
     names = [operand.name for operand in op.spec.operands[:2]]
     return changed(op, **{names[0]: src, names[1]: dst})
 
@@ -350,6 +358,7 @@ def l1_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
         ),
         "mte_l1_ub": (l1_ub_spots(), l1_ub_limits()),
         **{name: burst_corners(make) for name, make in BURST_CLASSES.items()},
+        "raw_fill_l1": ((Spot(op) for op in fill_spots()), fill_limits()),
         "mte_gm_l1_frac": (
             (Spot(op, wish) for op, wish in nz_corners(bus_bytes)),
             nz_limits(),

@@ -48,7 +48,8 @@ def _units(rng: np.random.Generator, moves: Moves, index: Ints) -> tuple[Ints, I
     return np.where(is_bt, _BIAS_SIZE[bias], unit), unit
 
 
-def _counts(rng: np.random.Generator, total: Ints, most: Ints) -> Ints:
+def draw_counts(rng: np.random.Generator, total: Ints, most: Ints) -> Ints:
+    """Draws counts of bursts of ``total`` units, each at most ``most``; ``int64[M]``."""
     kind = pick(rng, len(total), np.array([0.24, 0.24, 0.4, 0.12]))
     small = rng.integers(2, 5, len(total))
     drawn = np.choose(kind, (np.ones_like(total), small, log_uniform(rng, 1, total), total))
@@ -63,12 +64,23 @@ def _fb_shapes(rng: np.random.Generator, most: Ints) -> tuple[Ints, Ints]:
     return log_uniform(rng, 1, most // length), length
 
 
-def _gaps(rng: np.random.Generator, count: Ints, length: Ints, units: Ints, *, wide: float) -> Ints:
-    """Draws gaps, ``int64[M]``, so that all bursts fit ``units``; any gap after a single burst."""
+def draw_gaps(
+    rng: np.random.Generator,
+    count: Ints,
+    length: Ints,
+    units: Ints,
+    *,
+    wide: float,
+    top: int = MAX_GAP,
+) -> Ints:
+    """Draws gaps up to ``top``, ``int64[M]``, so that all bursts fit ``units``.
+
+    After a single burst any gap will do.
+    """
     size = len(count)
     slack = (units - count * length) // np.maximum(count - 1, 1)
     lone = count <= 1
-    slack = np.where(lone, MAX_GAP, np.minimum(slack, MAX_GAP))
+    slack = np.where(lone, top, np.minimum(slack, top))
     weights = np.array([0.4, 0.18, 0.12, 0.3 - wide, 0.7 * wide, 0.3 * wide])
     kind = pick(rng, size, weights)
     near = np.minimum(slack, 16)
@@ -156,7 +168,7 @@ def shape_bursts(
     most = np.minimum(np.minimum(src_units, dst_units), np.maximum(limits.max_bytes // src_unit, 1))
     total = np.clip(total_bytes(rng, size, limits) // src_unit, 1, most)
     limit = np.minimum(_MAX_COUNT[moves.opcode[index]], limits.max_rows)
-    count = _counts(rng, total, limit)
+    count = draw_counts(rng, total, limit)
     length = np.clip(total // count, 1, MAX_LEN)
     fb = np.flatnonzero(_TO_FB[moves.opcode[index]])
     count[fb], length[fb] = _fb_shapes(rng, np.minimum(most, limits.max_rows)[fb])
@@ -167,11 +179,11 @@ def shape_bursts(
     length = np.where(flat, np.minimum(most, MAX_LEN), length)
     at, rows, row, gap = _follow(moves, index, child & (chance > 0.35), src_unit, most, limit)
     count[at], length[at] = rows, row
-    src_gap = _gaps(rng, count, length, src_units, wide=0.1)
-    src_gap[fb] = _gaps(rng, count[fb], length[fb], src_units[fb], wide=0.25)
+    src_gap = draw_gaps(rng, count, length, src_units, wide=0.1)
+    src_gap[fb] = draw_gaps(rng, count[fb], length[fb], src_units[fb], wide=0.25)
     src_gap[at] = gap
-    dst_gap = _gaps(rng, count, length, dst_units, wide=0.03)
-    dst_gap[fb] = _gaps(rng, count[fb], length[fb], dst_units[fb], wide=0.25)
+    dst_gap = draw_gaps(rng, count, length, dst_units, wide=0.03)
+    dst_gap[fb] = draw_gaps(rng, count[fb], length[fb], dst_units[fb], wide=0.25)
     at, gap = _interleave(rng, moves, index, count, length, dst_units)
     src_gap[at] = dst_gap[at] = gap
     idle = np.flatnonzero(moves.nop[index])

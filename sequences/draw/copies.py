@@ -31,6 +31,7 @@ from sequences.draw.atomics import (
     under_ctrl,
 )
 from sequences.draw.bursts import bursts, shape_bursts
+from sequences.draw.fills import fills, place_fills, shape_fills
 from sequences.draw.legacy import RegisterFile, ubuf_copies
 from sequences.draw.loads import loads, place_loads, shape_loads
 from sequences.draw.moves import (
@@ -57,12 +58,12 @@ from sequences.draw.strided import shape_strided, strided
 from sequences.fixpipe.data import old_values
 from sequences.place.allocator import PARAM_UNIT, Cells, Places, arrange
 from tb.isa.block import Fill, OpBlock
-from tb.isa.burst.table import BURST_LAYOUT, MTE_UB_UB
+from tb.isa.burst.table import MTE_UB_UB
 from tb.isa.dma.legacy import DmaRegisters, LegacyOp
-from tb.isa.dma.table import DMA_LAYOUT, MTE_GM_UB, MTE_UB_GM
-from tb.isa.l0.table import FRACTAL_BYTES, LOAD_LAYOUT
-from tb.isa.nz.table import MTE_GM_L1_FRAC, NZ_LAYOUT
-from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.dma.table import MTE_GM_UB, MTE_UB_GM
+from tb.isa.l0.table import FRACTAL_BYTES
+from tb.isa.nz.table import MTE_GM_L1_FRAC
+from tb.isa.ops import LAYOUTS, LEGACY_FORMS, OPS
 from tb.isa.program import Entry, program_of
 from tb.isa.spaces import (
     FB_SEGMENT_BYTES,
@@ -92,15 +93,13 @@ _BITS[[GM, UB, L1, BT, FB]] = GM_ADDR_BITS, 18, 19, 12, 13
 _BITS[[L0A, L0B, L0A_MX, L0B_MX]] = 16, 16, 12, 12
 """Address bits of each memory; the top one of FB is the segment."""
 
-_FAMILY_COLUMNS = {
-    layout.family: tuple(layout) for layout in (DMA_LAYOUT, BURST_LAYOUT, NZ_LAYOUT, LOAD_LAYOUT)
-}
+_FAMILY_COLUMNS = {family: tuple(layout) for family, layout in LAYOUTS.items()}
 
 
 def _has_shape(opcode: Ints) -> Bools:
     """Tells which ops :meth:`CopyGenerator._shape` shapes; any other would be a NOP."""
     shaped: Bools = strided(opcode) | bursts(opcode) | (opcode == MTE_GM_L1_FRAC.opcode)
-    return shaped | loads(opcode)
+    return shaped | loads(opcode) | fills(opcode)
 
 
 class CopyGenerator:
@@ -269,6 +268,7 @@ class CopyGenerator:
             (is_burst, shape_bursts),
             (opcode == MTE_GM_L1_FRAC.opcode, shape_nz),
             (loads(opcode), shape_loads),
+            (fills(opcode), shape_fills),
         ):
             if mine.any():
                 shape(rng, moves, index[mine], read[mine], write[mine], limits)
@@ -321,6 +321,9 @@ class CopyGenerator:
         fractals = np.flatnonzero(loads(opcode))
         if len(fractals):
             place_loads(moves, fractals, read[fractals], write[fractals])
+        patterns = np.flatnonzero(fills(opcode))
+        if len(patterns):
+            place_fills(rng, moves, patterns, write[patterns])
         self._hints(moves)
         self._note(moves)
         gm_ub = np.flatnonzero((opcode == MTE_GM_UB.opcode) | (opcode == MTE_UB_GM.opcode))

@@ -15,10 +15,11 @@ from tb.isa.burst.table import BURSTS as BURST_ROWS
 from tb.isa.l0.table import FRACTAL_BYTES, LOADS, SCALE_BYTES
 from tb.isa.ops import OPS, SLOTS
 
-KEYWORDS = ("gm", "ub", "l1", "bt", "fb", "l0a", "l0b", "l0a_mx", "l0b_mx")
-"""Memories; both UB sub-blocks are UB. Write-backs are not drawn as moves."""
+KEYWORDS = ("gm", "ub", "l1", "bt", "fb", "l0a", "l0b", "l0a_mx", "l0b_mx", "")
+"""Memories; both UB sub-blocks are UB. The last is the source of ops that read nothing. Write-backs
+are not drawn as moves."""
 
-GM, UB, L1, BT, FB, L0A, L0B, L0A_MX, L0B_MX = range(len(KEYWORDS))
+GM, UB, L1, BT, FB, L0A, L0B, L0A_MX, L0B_MX, NOTHING = range(len(KEYWORDS))
 """Their numbers."""
 
 MAX_REACH = 12

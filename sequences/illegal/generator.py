@@ -28,6 +28,7 @@ from sequences.illegal.atomics import store_cases
 from sequences.illegal.bursts import KINDS as BURSTS
 from sequences.illegal.bursts import burst_cases, ubuf_copy_cases
 from sequences.illegal.cases import Case
+from sequences.illegal.fills import fill_cases
 from sequences.illegal.fixpipe import fix_cases
 from sequences.illegal.legacy import REGISTER_FORMS, legacy_cases
 from sequences.illegal.loads import load_cases
@@ -60,6 +61,7 @@ CASES: Mapping[str, Callable[[np.random.Generator, str], list[Case]]] = {
     **dict.fromkeys(BURSTS, burst_cases),
     "mte_gm_l1_frac": nz_cases,
     **dict.fromkeys(LOADS, load_cases),
+    "raw_fill_l1": fill_cases,
     **dict.fromkeys(FIX_NAMES, fix_cases),
     **dict.fromkeys(REGISTER_FORMS, legacy_cases),
     "copy_ubuf_to_ubuf": ubuf_copy_cases,

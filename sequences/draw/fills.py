@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes of the fill of L1: runs of blocks, the pattern, and the parts of the address."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sequences.constraints import OpConstraints
+from sequences.draw.bursts import draw_counts, draw_gaps
+from sequences.draw.moves import Moves
+from sequences.draw.shapes import LEVELS, Bools, Ints, pick, total_bytes
+from tb.isa.dtypes import DTYPES
+from tb.isa.fill.op import COUNT_BITS, RAW_BITS, RAW_FILL_L1
+from tb.isa.spaces import UB_BLOCK
+
+MOST = (1 << COUNT_BITS) - 1
+
+
+def fills(opcode: Ints) -> Bools:
+    """Tells which ops are fills, ``bool[N]``."""
+    found: Bools = opcode == RAW_FILL_L1.opcode
+    return found
+
+
+def shape_fills(
+    rng: np.random.Generator,
+    moves: Moves,
+    index: Ints,
+    _read: Ints,
+    write: Ints,
+    limits: OpConstraints,
+) -> None:
+    """Gives the ops ``index`` runs of at most ``write`` bytes from end to end, and a pattern.
+
+    Arguments as of :func:`sequences.draw.bursts.shape_bursts`.
+    """
+    size = len(index)
+    units = np.minimum(write // UB_BLOCK, MOST)
+    total = np.clip(total_bytes(rng, size, limits) // UB_BLOCK, 1, units)
+    count = draw_counts(rng, total, np.full(size, min(MOST, limits.max_rows)))
+    length = np.clip(total // count, 1, MOST)
+    gap = draw_gaps(rng, count, length, units, wide=0.06, top=MOST)
+    idle = np.flatnonzero(moves.nop[index])
+    which = pick(rng, len(idle), np.array([0.45, 0.45, 0.1]))
+    for values, only in ((count, 0), (length, 1)):
+        any_number = np.where(rng.random(len(idle)) < 0.3, MOST, rng.integers(1, MOST + 1))
+        values[idle] = np.where(which == only, any_number, 0)
+    gap[idle] = np.where(rng.random(len(idle)) < 0.3, 0, rng.integers(0, MOST + 1, len(idle)))
+    counts, strides = np.ones((size, LEVELS), np.int64), np.zeros((size, LEVELS), np.int64)
+    counts[:, 0], strides[:, 0] = count, (length + gap) * UB_BLOCK
+    moves.write.put(index, counts, strides, length * UB_BLOCK)
+    any_bits = rng.integers(0, 1 << RAW_BITS, size)
+    kind = pick(rng, size, np.array([0.7, 0.1, 0.1, 0.1]))
+    low = any_bits & 0xFFFF
+    raw = np.choose(kind, (any_bits, np.zeros_like(low), np.full(size, (1 << RAW_BITS) - 1), low))
+    moves.dtype[index] = rng.integers(0, len(DTYPES), size)
+    for name, found in (
+        ("len", length), ("n_burst", count), ("dst_gap", gap), ("raw", raw),
+        ("word32", rng.integers(0, 2, size)),
+    ):  # fmt: skip
+        moves.columns[name][index] = found
+
+
+def place_fills(rng: np.random.Generator, moves: Moves, index: Ints, write: Ints) -> None:
+    """Divides the addresses of the first blocks, ``int64[M]``, between base and offset."""
+    kind = pick(rng, len(index), np.array([0.3, 0.15, 0.35, 0.2]))
+    part = (rng.random(len(index)) * (write + 1)).astype(np.int64)
+    blocks = part // UB_BLOCK * UB_BLOCK
+    offset = np.choose(kind, (np.zeros_like(write), write, blocks, part))
+    moves.columns["offset"][index] = offset
+    moves.columns["dst_addr"][index] = write - offset
