@@ -14,6 +14,7 @@ import numpy as np
 from tb.coverage.burst.groups import burst_group
 from tb.coverage.dma.groups import strided_group
 from tb.coverage.export.exchange import to_json
+from tb.coverage.fill import fill_group
 from tb.coverage.fix.groups import fix_group
 from tb.coverage.fix.path import path_group, path_scope
 from tb.coverage.fix.view import WRITE_BACKS
@@ -50,6 +51,8 @@ def form_group(form: str, bus_bytes: int) -> Group[Any]:
         return fix_group(form, bus_bytes)
     if family == "l0":
         return load_group(form)
+    if family == "fill":
+        return fill_group(form)
     return nz_group(form, bus_bytes) if family == "nz" else strided_group(form, bus_bytes)
 
 
