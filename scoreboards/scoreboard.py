@@ -93,7 +93,7 @@ class Scoreboard(uvm_subscriber):
         self._lanes[Space.GM] = settings.gm_width // 8
 
     def restart(self) -> None:
-        """Starts again from the background of the memories under test, registers and flags reset."""
+        """Starts again from the background of both sides, registers and unit flags reset."""
         self.memory.unit_flags[:] = self.memory.background_flags()
         self.golden = GoldenMemory(self._background, unit_flags=self.memory.unit_flags)
         self.reporter.golden = self.golden

@@ -68,9 +68,10 @@ def _work(block: OpBlock) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     fractals = column("m_step") * column("k_step")
     of_rows = {
         "dma": bursts * loops, "burst": bursts, "nz": matrices, "fix": pieces,
-        "l0": np.minimum(fractals, column("k_step") + column("m_step")),
+        "l0": np.minimum(fractals, column("k_step") + column("m_step")), "fill": bursts,
     }  # fmt: skip
-    of_blocks = {"nz": blocks, "fix": words, "l0": FRACTAL_ROWS * fractals}
+    of_blocks = {"nz": blocks, "fix": words, "l0": FRACTAL_ROWS * fractals,
+                 "fill": bursts * column("len")}  # fmt: skip
     none = np.zeros(len(block))
     return (
         np.choose(family, [of_rows[name] for name in FAMILIES]),

@@ -95,6 +95,12 @@ def formulas(spec: OpSpec) -> tuple[str, ...]:
             return (_named(NZ), f"small-C0: {_named(SMALL_C0)}")
         case "fix":
             return _of_write_back()
+        case "fill":
+            step = f"j*{UB_BLOCK}*(len + dst_gap)"
+            return (
+                f"repeat j: {UB_BLOCK}*len B of raw, its low 16 bits or all 32,",
+                f"to dst_addr + offset + {step}, 0 <= j < n_burst",
+            )
     if getattr(spec, "scales", False):
         return (_named(SCALES),)
     return (

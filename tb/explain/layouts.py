@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tb.explain.dma import update
+from tb.explain.fill import fill_lines
 from tb.explain.fix import steps
 from tb.explain.formulas import INDEX, L0_SOURCE, L0_TARGET, L0C, NZ, SCALES, SMALL_C0
 from tb.isa.burst.op import BurstDescriptor
@@ -138,6 +139,7 @@ LAYOUTS: dict[str, Callable[[Any], Iterator[str]]] = {
     "nz": _nz,
     "fix": _fix,
     "l0": _l0,
+    "fill": fill_lines,
 }
 """Family of a descriptor to the function that yields its sentences."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tb.explain.burst import burst_parts
 from tb.explain.dma import dma_parts
+from tb.explain.fill import fill_parts
 from tb.explain.fix import fix_parts
 from tb.explain.l0 import l0_parts
 from tb.explain.nz import nz_parts
@@ -20,6 +21,7 @@ MAPS: dict[str, Callable[[Any], Iterator[Part]]] = {
     "nz": nz_parts,
     "fix": fix_parts,
     "l0": l0_parts,
+    "fill": fill_parts,
 }
 """Family of a descriptor to the function that yields what it writes."""
 

@@ -66,7 +66,6 @@ SENTENCES: tuple[tuple[str, str], ...] = (
         "byte",
     ),
     *PRODUCTS,
-    (r"raw_fill_l1|create_cbuf_matrix", f"writes a pattern to L1; {_SKIPPED}"),
     (
         r"set_(loop[12]_stride|loop_size|pad_val)_outtol1|set_mte2_nz_para",
         f"writes a register of copies from GM to L1; {_SKIPPED}",

@@ -38,6 +38,7 @@ SECTIONS: dict[str, str] = {
     "FB": "spec/bias_fb.md, section 5",
     "FIX": "spec/fixpipe.md, section 10",
     "LD": "spec/l0_loads.md, section 5",
+    "RF": "spec/dma.md, section 9",
 }
 """Family of rules to the part of the specification that has them."""
 

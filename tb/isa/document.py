@@ -17,6 +17,7 @@ _FAMILIES = {
     "burst": "Bursts of `len` units with gaps between them, from on-chip memory to on-chip memory.",
     "nz": "Matrices repacked to NZ fractals.",
     "l0": "Loads from L1 to L0A, L0B and their scales; spec/l0_loads.md, sections 2 and 4.",
+    "fill": "Runs of L1 blocks filled with a pattern; spec/dma.md, section 9.",
     "fix": "FIXPIPE write-back. Codes of `quant` and `relu`: spec/fixpipe.md, sections 4 and 6; "
     "a mode ignores the other fields.",
 }
@@ -57,13 +58,14 @@ def page_text(formulas: Callable[[OpSpec], Sequence[str]] | None = None) -> str:
     ]
     for spec in OPS.values():
         forms = [f"`{form}`" for form, name in LEGACY_FORMS.items() if name == spec.name]
+        way = f"{spec.source} to {spec.destination}".removeprefix(" ")
         legacy = f" Legacy form: {', '.join(forms)}." if forms else ""
         lines += [
             "",
             f"## `{spec.name}`",
             "",
-            f"Opcode {spec.opcode}, slot {spec.slot}, {spec.source} to {spec.destination}: "
-            f"{spec.doc}.{legacy} D rules: {', '.join(spec.rule_names)}.",
+            f"Opcode {spec.opcode}, slot {spec.slot}, {way}: {spec.doc}.{legacy} "
+            f"D rules: {', '.join(spec.rule_names)}.",
             "",
             *([*(f"    {line}" for line in formulas(spec)), ""] if formulas else ()),
             *_operand_rows(spec),

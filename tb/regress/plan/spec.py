@@ -27,6 +27,7 @@ FILES: Mapping[str, str] = {
     "FB": "spec/bias_fb.md",
     "FIX": "spec/fixpipe.md",
     "LD": "spec/l0_loads.md",
+    "RF": "spec/dma.md",
 }
 """Family of a rule to its file of the specification."""
 
