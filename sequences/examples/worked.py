@@ -58,7 +58,7 @@ def items() -> tuple[Item, ...]:
         Item(name, row["text"], row["where"])
         for file in EXAMPLES
         for name, row in rows(file)
-        if "text" in row
+        if "text" in row and not all(isinstance(row.get(key), str) for key in ("seed", "a5"))
     ]
     found += [
         Item(name, text, where)
@@ -67,10 +67,10 @@ def items() -> tuple[Item, ...]:
     ]
     refused = [(name, row, row["rule"]) for name, row in rows("rules") if "text" in row]
     refused += [
-        (name, row, f"{row['seed']} under seed")
+        (name, row, ", ".join(f"{row[key]} under {key}" for key in refusing))
         for file in EXAMPLES
         for name, row in rows(file)
-        if isinstance(row.get("seed"), str)
+        if (refusing := [key for key in ("seed", "a5") if isinstance(row.get(key), str)])
     ]
     found += [
         Item(f"rule check {name}", f"{row['text']}: {rule}", row["where"])
