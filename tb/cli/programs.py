@@ -32,7 +32,12 @@ from tb.cli.options import (
 
 HazardOption = Annotated[
     str,
-    typer.Option("--hazard", help="error, warn or off; otherwise warn on PIPE_FIX, else error"),
+    typer.Option("--hazard", help="error, warn or off; otherwise warn inside a pipe, else error"),
+]
+StrictOption = Annotated[bool, typer.Option("--strict", help="every warning is an error")]
+CtrlOption = Annotated[
+    str,
+    typer.Option("--ctrl", help="CTRL at the start, such as 0; otherwise mad runs nosat, others 0"),
 ]
 
 
@@ -69,6 +74,8 @@ def program(
         str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
     ] = "",
     hazard: HazardOption = "",
+    strict: StrictOption = False,
+    ctrl: CtrlOption = "",
     setup: Annotated[
         str, typer.Option("--setup", help="setup file; otherwise NAME.toml beside NAME.pto")
     ] = "",
@@ -130,6 +137,8 @@ def program(
         illegal=illegal,
         ubuf_to_ubuf=ubuf_to_ubuf,
         hazard=hazard,
+        strict=strict,
+        ctrl=ctrl,
         setup=setup,
         schedules=chosen_schedules(schedules, schedule),
         seed=integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7") if seed else None,
@@ -153,9 +162,14 @@ def verify(
     ] = "bytes",
     profile: ProfileOption = "",
     hazard: HazardOption = "",
+    strict: StrictOption = False,
+    ctrl: CtrlOption = "",
     json: JsonOption = None,
 ) -> None:
     """Check programs without a simulator: text, rules, flags and hazards that constants decide."""
     from tb.programs.verify import verify_command
 
-    raise typer.Exit(verify_command(files, arg or (), foreign, json, profile, ubuf_to_ubuf, hazard))
+    code = verify_command(
+        files, arg or (), foreign, json, profile, ubuf_to_ubuf, hazard, strict=strict, ctrl=ctrl
+    )
+    raise typer.Exit(code)

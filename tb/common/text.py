@@ -14,6 +14,11 @@ def percent_text(percent: float, digits: int = 1) -> str:
     return text
 
 
+def counted(number: int, noun: str) -> str:
+    """Returns a number with its noun, which has an ``s`` unless the number is 1."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
 def comma_list(text: str, name: str, where: str, legal: str) -> list[str]:
     """Returns the words of a text that separates them by commas.
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tb.common.text import counted
 from tb.explain.dma import update
 from tb.explain.fill import fill_lines
 from tb.explain.fix import steps
@@ -23,15 +24,11 @@ from tb.isa.nz.table import C0_BYTES, DN2NZ
 from tb.isa.spaces import UB_BLOCK
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
 def _dma(desc: DmaDescriptor) -> Iterator[str]:
     if desc.spec is MTE_L1_UB:
-        yield f"{_count(desc.n_burst, 'burst')} of {desc.len} blocks of {UB_BLOCK} B, with gaps"
+        yield f"{counted(desc.n_burst, 'burst')} of {desc.len} blocks of {UB_BLOCK} B, with gaps"
     else:
-        yield f"{_count(desc.n_burst, 'row')} of {desc.len} B"
+        yield f"{counted(desc.n_burst, 'row')} of {desc.len} B"
     counts = [loop.count for loop in reversed(desc.loops)]
     if any(count != 1 for count in counts):
         times = " x ".join(map(str, counts))
@@ -54,9 +51,9 @@ def _dma(desc: DmaDescriptor) -> Iterator[str]:
 def _burst(desc: BurstDescriptor) -> Iterator[str]:
     read, written = desc.units
     unit = f"{read} B" if read == written else f"{read} B at the source, {written} B written"
-    yield f"{_count(desc.n_burst, 'burst')} of {_count(desc.len, 'unit')} ({unit})"
+    yield f"{counted(desc.n_burst, 'burst')} of {counted(desc.len, 'unit')} ({unit})"
     if desc.n_burst > 1:
-        gap = _count(desc.src_gap, "unit")
+        gap = counted(desc.src_gap, "unit")
         yield f"gaps of {gap} at the source and {desc.dst_gap} at the destination"
 
 
@@ -80,11 +77,11 @@ def _nz(desc: NzDescriptor) -> Iterator[str]:
     )
     tile = C0_BYTES * GROUP
     rest = desc.d_value % desc.c0
-    lanes = f", of which the last has {_count(rest, 'lane')}" if rest else ""
-    yield f"NZ tiles: {_count(desc.columns, 'C0 column')} of {desc.n_value} rows{lanes}"
+    lanes = f", of which the last has {counted(rest, 'lane')}" if rest else ""
+    yield f"NZ tiles: {counted(desc.columns, 'C0 column')} of {desc.n_value} rows{lanes}"
     if desc.dst_loop2 == 1:
         fractals = -(-desc.n_value // GROUP)
-        yield f"a column is {_count(fractals, 'fractal')} of {GROUP} rows ({tile} B each)"
+        yield f"a column is {counted(fractals, 'fractal')} of {GROUP} rows ({tile} B each)"
 
 
 def _fix(desc: FixDescriptor) -> Iterator[str]:
@@ -122,7 +119,7 @@ def _l0(desc: L0Descriptor) -> Iterator[str]:
     c0, bits = 8 * C0_BYTES // desc.elem_bits, desc.elem_bits
     size = "4 bits, the even index in the low half" if bits < 8 else f"{bits // 8} B"
     yield (
-        f"{_count(desc.k_step, 'C0 column')} of {_count(desc.m_step, 'fractal')}: P = "
+        f"{counted(desc.k_step, 'C0 column')} of {counted(desc.m_step, 'fractal')}: P = "
         f"{FRACTAL_ROWS * desc.m_step} rows, Q = {c0 * desc.k_step} elements of {size}, "
         f"C0 = {c0}, to {desc.spec.memory}"
     )

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tb.common.errors import PtoError
@@ -35,6 +36,7 @@ class Finding:
         condition: Condition under which it happens, where that is not known; else empty.
         ours: Whether it is a rule that the compiler does not check.
         severity: ``error``, or ``warning`` for what does not stop a program.
+        undefined: Whether the compiler accepts the text, whose result is undefined.
     """
 
     place: Place
@@ -45,6 +47,7 @@ class Finding:
     condition: str = ""
     ours: bool = False
     severity: Literal["error", "warning"] = field(default="error", kw_only=True)
+    undefined: bool = field(default=False, kw_only=True)
 
     @property
     def sentence(self) -> str:
@@ -60,8 +63,27 @@ class Finding:
         words.append(self.sentence)
         lines = [" ".join(words)]
         lines += [f"  legal: {self.legal}"] if self.legal else []
-        lines += ["  note: the compiler does not check this"] if self.ours else []
+        if self.undefined:
+            lines.append("  note: the compiler accepts this, and the result is undefined")
+        elif self.ours:
+            lines.append("  note: the compiler does not check this")
         return "\n".join(lines)
+
+
+def judged(
+    found: Iterable[Finding], *, strict: bool = False
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Returns errors and warnings, each once, in the order of the text.
+
+    ``strict`` makes every warning an error.
+    """
+    parts: dict[str, list[Finding]] = {"error": [], "warning": []}
+    for one in dict.fromkeys(replace(x, severity="error") if strict else x for x in found):
+        parts[one.severity].append(one)
+    errors, warnings = (
+        tuple(sorted(part, key=lambda x: (x.place.line, x.place.column))) for part in parts.values()
+    )
+    return errors, warnings
 
 
 class ProgramError(PtoError):

@@ -21,7 +21,7 @@ from tb.language.order.hazards import described
 from tb.language.order.order import Order, order
 from tb.language.order.queues import read_queues
 from tb.language.order.verdict import Hazard
-from tb.language.place import Finding, Place, ProgramError, refuse
+from tb.language.place import Finding, Place, ProgramError, judged, refuse
 from tb.language.reader import Source, read_file
 from tb.language.rules.check import check
 from tb.language.run.prepare import EVERY_STREAM, Stream
@@ -54,8 +54,8 @@ class Verified:
         notes: Remarks, and parts that were not checked.
         ops: Data movements and ops of the matrix unit in the text that were checked.
         arguments: How many a function has, the most of all.
-        warnings: Hazards that are allowed, and modules of another architecture, in the order of the
-            text.
+        warnings: Hazards that are allowed, ops with an undefined result that the compiler accepts,
+            and modules of another architecture, in the order of the text.
         failed: An error of the checks themselves ended them.
         skipped: Places of ops that are not executed: foreign ones, and known ones.
         not_executed: Those of them that move data, as phrases.
@@ -87,6 +87,7 @@ class _Ways:
     foreign: Literal["refuse", "skip"]
     ubuf_to_ubuf: Literal["bytes", "blocks"]
     hazard: Hazard
+    ctrl: int | None
 
 
 @collector_off()
@@ -97,6 +98,8 @@ def verify_file(
     foreign: Literal["refuse", "skip"] = "skip",
     ubuf_to_ubuf: Literal["bytes", "blocks"] = "bytes",
     hazard: Hazard = "",
+    strict: bool = False,
+    ctrl: int | None = None,
 ) -> Verified:
     """Checks every function of a file that no other one calls; raises nothing.
 
@@ -108,11 +111,12 @@ def verify_file(
         foreign: Whether ops that are not executed here are an error.
         ubuf_to_ubuf: As of :func:`tb.language.run.walk.trace`.
         hazard: As of :func:`tb.language.order.order.order`.
+        strict: Whether every warning is an error.
+        ctrl: As of :func:`tb.language.run.walk.trace`.
     """
     findings: list[Finding] = []
-    warnings: list[Finding] = []
     notes: list[str] = []
-    ways = _Ways(known, foreign, ubuf_to_ubuf, hazard)
+    ways = _Ways(known, foreign, ubuf_to_ubuf, hazard, ctrl)
     places: set[Place] = set()
     skipped: set[Place] = set()
     left_out: list[str] = []
@@ -121,7 +125,7 @@ def verify_file(
     try:
         source = read_file(path, findings)
         notes += source.notes
-        warnings += source.warnings
+        findings += source.warnings
         cores = running(source)
         traces: dict[str, list[Trace]] = {}
         for function, stream in product(entries(source) or ("",), cores or (EVERY_STREAM,)):
@@ -161,28 +165,27 @@ def verify_file(
             ]
             if not branches and not walked.unnumbered:
                 ordered = _ordered(source, walked, ways, stream, legal=not wrong)
-                _add(findings, ordered.findings)
-                _add(warnings, ordered.warnings)
+                _add(findings, (*ordered.findings, *ordered.warnings))
                 notes += ordered.notes
         for function, each in traces.items():
             if 1 < len(cores) == len(each) and all(map(_decided, each)):
                 _add(findings, _between(source, function, ways, cores))
     except ProgramError as error:
-        findings += (one for one in error.findings if one.severity == "error")
-        warnings += (one for one in error.findings if one.severity == "warning")
+        findings += error.findings
     except PtoError as error:
         findings.append(Finding(Place(str(path), 1, 1), "", "", error.what, error.legal))
     except Exception as error:  # A slip of ours in one file must not end the others.
         failed = True
         findings += broken_off(path, unexpected(error)).findings
     kept = tuple(dict.fromkeys(notes))
+    errors, warnings = judged(findings, strict=strict)
     return Verified(
         str(path),
-        _sorted(findings),
+        errors,
         kept,
         len(places),
         most,
-        _sorted(warnings),
+        warnings,
         failed,
         len(skipped),
         tuple(dict.fromkeys(left_out)),
@@ -221,11 +224,6 @@ def _add(findings: list[Finding], more: Iterable[Finding]) -> None:
 
 def _of_any_core(one: Finding) -> tuple[object, ...]:
     return one.place, one.op, one.rule, one.message.replace("UB1", "UB0").replace("ub1", "ub0")
-
-
-def _sorted(found: list[Finding]) -> tuple[Finding, ...]:
-    """Returns findings in the order of the text, each once."""
-    return tuple(sorted(dict.fromkeys(found), key=lambda x: (x.place.line, x.place.column)))
 
 
 def unexpected(error: Exception) -> str:
@@ -269,6 +267,7 @@ def _walk(
         ubuf_to_ubuf=ways.ubuf_to_ubuf,
         stream=stream,
         signals=signals,
+        ctrl=ways.ctrl,
     )
 
 

@@ -216,7 +216,8 @@ def report(one: Prepared) -> ProgramReport:
             )
             for buffer in one.buffers
         ],
-        notes=[*one.notes, *map(str, one.order.warnings), *one.order.notes],
+        notes=[*one.notes],
+        warnings=[*map(str, one.warnings)],
         not_executed=[*one.trace.left_out],
     )
 

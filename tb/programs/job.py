@@ -69,7 +69,7 @@ class ProgramJob(BaseModel):
         illegal: Treatment of ops that break a D rule: the program is rejected, or they are sent and
             the engine must reject them.
         foreign: Treatment of ops that neither engines nor host execute.
-        ubuf_to_ubuf: Unit of ``copy_ubuf_to_ubuf``, as of :func:`tb.language.run.walk.trace`.
+        ubuf_to_ubuf, ctrl: As of :func:`tb.language.run.walk.trace`.
         backgrounds: Memory to the byte it is filled with; others have random bytes.
         loads, dumps, checks: Memory contents before and after.
         knobs: Settings of the memories, names of :data:`tb.harness.layout.KNOBS`.
@@ -92,6 +92,7 @@ class ProgramJob(BaseModel):
     illegal: Literal["refuse", "send"] = "refuse"
     foreign: Literal["refuse", "skip"] = "refuse"
     ubuf_to_ubuf: Literal["bytes", "blocks"] = "bytes"
+    ctrl: int | None = None
     backgrounds: dict[str, int] = Field(default_factory=dict)
     loads: tuple[Load, ...] = ()
     dumps: tuple[Dump, ...] = ()

@@ -25,6 +25,7 @@ from tb.programs.setup import (
     Illegal,
     LoadTable,
     UbufToUbuf,
+    ctrl_word,
     space_name,
 )
 from tb.programs.setup_file import SetupFile, check_knob, check_range
@@ -56,7 +57,8 @@ class ProgramOptions:
     Attributes:
         args, outs, loads, dumps, knobs: Texts of the options that may be repeated.
         function, setup: Empty when not given.
-        foreign, illegal, ubuf_to_ubuf, hazard: Empty for those of the setup file.
+        foreign, illegal, ubuf_to_ubuf, hazard, ctrl: Empty for those of the setup file.
+        strict: False for that of the setup file.
         seed: None for that of the setup file.
         schedules: Numbers of the schedules to replay under; empty for one plain replay.
     """
@@ -72,6 +74,8 @@ class ProgramOptions:
     ubuf_to_ubuf: str = ""
     setup: str = ""
     hazard: str = ""
+    ctrl: str = ""
+    strict: bool = False
     seed: int | None = None
     schedules: tuple[int, ...] = ()
 
@@ -87,9 +91,11 @@ class ProgramOptions:
         ):
             for text in texts:
                 found += [name, text]
-        for name in ("function", "foreign", "illegal", "ubuf_to_ubuf", "hazard", "setup"):
+        for name in ("function", "foreign", "illegal", "ubuf_to_ubuf", "hazard", "ctrl", "setup"):
             if value := getattr(self, name):
                 found += [f"--{name.replace('_', '-')}", value]
+        if self.strict:
+            found.append("--strict")
         if self.seed is not None:
             found += ["--seed", str(self.seed)]
         if len(self.schedules) == 1:
@@ -138,7 +144,7 @@ class Request:
         loads, dumps, checks, faults: Tables of the setup file and options, each with its place;
             dumps with their file.
         backgrounds, knobs, function, illegal, foreign, seed, stall_seed, unit_flags,
-            ubuf_to_ubuf, hazard: As of :class:`tb.programs.setup.Setup`.
+            ubuf_to_ubuf, hazard, strict, ctrl: As of :class:`tb.programs.setup.Setup`.
         schedules: As of :class:`ProgramOptions`.
         setup: The setup file, None for none.
     """
@@ -161,6 +167,8 @@ class Request:
     unit_flags: str = ""
     ubuf_to_ubuf: UbufToUbuf = "bytes"
     hazard: Hazard = ""
+    strict: bool = False
+    ctrl: int | None = None
     schedules: tuple[int, ...] = ()
 
 
@@ -205,6 +213,8 @@ def request(path: Path, file: SetupFile, options: ProgramOptions) -> Request:
         setup.unit_flags,
         setup.ubuf_to_ubuf,
         setup.hazard or "",
+        setup.strict,
+        setup.ctrl,
     )
     return _with_options(found, options)
 
@@ -258,9 +268,23 @@ def _with_options(found: Request, options: ProgramOptions) -> Request:
         foreign=cast(Foreign, foreign or found.foreign),
         ubuf_to_ubuf=cast(UbufToUbuf, unit or found.ubuf_to_ubuf),
         hazard=hazard_option(options.hazard) or found.hazard,
+        strict=options.strict or found.strict,
+        ctrl=ctrl_option(options.ctrl) if options.ctrl else found.ctrl,
         seed=found.seed if options.seed is None else options.seed,
         schedules=options.schedules,
     )
+
+
+def ctrl_option(text: str) -> int:
+    """Returns the value of ``--ctrl``.
+
+    Raises:
+        PtoError: it is no value of CTRL.
+    """
+    try:
+        return ctrl_word(text)
+    except PydanticCustomError as error:
+        raise PtoError(error.message(), where="--ctrl") from None
 
 
 def _choice(option: str, text: str, legal: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tb.common.errors import PtoError
@@ -18,9 +18,10 @@ from tb.isa.spaces import L0_SEGMENTS, Space, memory_range
 from tb.language.collector import collector_off
 from tb.language.order.loaded import OPERANDS, unloaded
 from tb.language.order.order import Order, order
-from tb.language.place import Finding, ProgramError
+from tb.language.place import Finding, ProgramError, judged
 from tb.language.reader import Source, read_file
 from tb.language.rules.check import HINT_RULES, check
+from tb.language.rules.compiler import NOT_EXECUTED
 from tb.language.run.walk import trace
 from tb.language.trace import Trace
 from tb.programs.buffers import (
@@ -76,7 +77,8 @@ class Prepared:
         buffers: Buffers of its arguments.
         outputs: Files to write.
         inputs: Files that it read.
-        notes: Remarks on its text.
+        notes: Remarks on its text and its order.
+        warnings: What is wrong with it and does not stop it.
     """
 
     request: Request
@@ -87,6 +89,7 @@ class Prepared:
     outputs: tuple[Output, ...]
     inputs: tuple[Path, ...]
     notes: tuple[str, ...] = ()
+    warnings: tuple[Finding, ...] = ()
 
 
 class _Ranges:
@@ -152,7 +155,8 @@ def prepare(
     try:
         return _prepared(source, request, number, inputs, manifests)
     except ProgramError as error:
-        raise ProgramError((*error.findings, *source.warnings), remedy=error.remedy) from None
+        errors, warnings = judged((*error.findings, *source.warnings), strict=request.strict)
+        raise ProgramError((*errors, *warnings), remedy=error.remedy) from None
 
 
 def _prepared(
@@ -186,6 +190,7 @@ def _prepared(
         arguments={**scalars, **{one.argument.number: one.address for one in found}},
         foreign=request.foreign,
         ubuf_to_ubuf=request.ubuf_to_ubuf,
+        ctrl=request.ctrl,
     )
     check_reach(bound, found, frozenset((start, stop) for start, stop, _ in own))
     if request.schedules:
@@ -194,7 +199,9 @@ def _prepared(
     hazard = request.hazard or ("warn" if request.schedules else "")
     sequence = order(bound, hazard=hazard, unit_flags=set_flags(request.unit_flags))
     contents = _contents(request, [(table, len(data)) for table, _, data in loads])
-    _reject(request, bound, sequence, manifests, unloaded(bound, sequence, contents))
+    warnings = _reject(
+        request, source, bound, sequence, manifests, unloaded(bound, sequence, contents)
+    )
     ranges = _Ranges(found)
     title = str(request.path)
     outputs, dumps = _outputs(request, number, ranges)
@@ -206,6 +213,7 @@ def _prepared(
         illegal=request.illegal,
         foreign=request.foreign,
         ubuf_to_ubuf=request.ubuf_to_ubuf,
+        ctrl=request.ctrl,
         backgrounds=dict(request.backgrounds),
         loads=(
             *(inputs.load("gm", one.address, one.data) for one in found if one.data is not None),
@@ -228,8 +236,8 @@ def _prepared(
     )
     read = [request.path, *([request.setup] if request.setup else [])]
     read += [one.source.path for one in found if not one.source.maker]
-    notes = (*source.notes, *map(str, source.warnings))
-    return Prepared(request, job, bound, sequence, found, outputs, tuple(read), notes)
+    notes = (*source.notes, *sequence.notes)
+    return Prepared(request, job, bound, sequence, found, outputs, tuple(read), notes, warnings)
 
 
 def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]:
@@ -240,14 +248,15 @@ def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]
         static=True,
         foreign=request.foreign,
         ubuf_to_ubuf=request.ubuf_to_ubuf,
+        ctrl=request.ctrl,
     )
     try:
         check_arguments(request, known.arguments, known.function)
     except PtoError as error:
         # Errors that do not depend on arguments are reported before missing arguments.
-        findings = _broken(request, known)
-        if findings:
-            raise ProgramError(findings, remedy=f"correct the program; {error.what}") from None
+        errors, _ = judged(_broken(request, known), strict=request.strict)
+        if errors:
+            raise ProgramError(errors, remedy=f"correct the program; {error.what}") from None
         raise
     scalars = scalar_values(request, known.arguments)
     if scalars:
@@ -258,6 +267,7 @@ def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]
             static=True,
             foreign=request.foreign,
             ubuf_to_ubuf=request.ubuf_to_ubuf,
+            ctrl=request.ctrl,
         )
     return scalars, known
 
@@ -279,25 +289,26 @@ def _contents(
 
 def _reject(
     request: Request,
+    source: Source,
     bound: Trace,
     sequence: Order,
     manifests: Iterable[Manifest],
     unwritten: Iterable[Finding],
-) -> None:
+) -> tuple[Finding, ...]:
     """Raises ProgramError for ops that break rules, hazards, and ops that no engine takes.
 
-    Where illegal ops are sent, a hint that does not fit is left to the engine.
+    Returns the warnings.
     """
     broken = _broken(request, bound)
+    findings = [*source.warnings, *broken, *sequence.findings, *sequence.warnings]
+    findings += unserved(bound, manifests)
     # A load that breaks a rule writes nothing: it is the error, not the product after it.
-    findings = (
-        *broken, *sequence.findings, *unserved(bound, manifests), *(() if broken else unwritten),
-    )  # fmt: skip
-    if findings:
-        ordered = sorted(
-            dict.fromkeys(findings), key=lambda one: (one.place.line, one.place.column)
-        )
-        raise ProgramError(tuple(ordered), remedy="nothing has run: correct the program")
+    findings += () if any(one.severity == "error" for one in broken) else unwritten
+    errors, warnings = judged(findings, strict=request.strict)
+    if errors:
+        remedy = "nothing has run: correct the program"
+        raise ProgramError((*errors, *warnings), remedy=remedy)
+    return warnings
 
 
 def _check_faults(request: Request) -> None:
@@ -311,10 +322,22 @@ def _check_faults(request: Request) -> None:
 
 
 def _broken(request: Request, found: Trace) -> tuple[Finding, ...]:
-    """Returns the rules that ops break, except those of illegal ops to be sent."""
+    """Returns the rules that ops break, except those of illegal ops to be sent.
+
+    Where these are, a hint that does not fit is left to the engine.
+    """
     send = request.illegal == "send"
     broken = (*found.findings, *check(found, d_rules=not send))
-    return tuple(one for one in broken if not send or one.rule not in HINT_RULES)
+    kept = (one for one in broken if not send or one.rule not in HINT_RULES)
+    return tuple(_not_executed(one) if one.rule in NOT_EXECUTED else one for one in kept)
+
+
+def _not_executed(found: Finding) -> Finding:
+    """Returns the error about an op whose result is undefined and that no model executes."""
+    if not found.undefined:
+        return found
+    message = f"{found.message}; no result is defined that engine and model could agree on"
+    return replace(found, message=message, severity="error")
 
 
 def _load_data(table: LoadTable, given: Given, seed: int, at: int) -> Bytes:

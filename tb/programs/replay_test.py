@@ -164,6 +164,7 @@ class ProgramTest(PtoTestBase):
             arguments=job.arguments,
             foreign=job.foreign,
             ubuf_to_ubuf=job.ubuf_to_ubuf,
+            ctrl=job.ctrl,
         )
         return found, order(found, unit_flags=set_flags(job.unit_flags))
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from tb.harness.layout import KNOBS
+from tb.isa.ctrl import CTRL_BITS
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import L0_SEGMENTS, Space
 
@@ -89,6 +91,23 @@ def _number(value: object) -> object:
             {"value": repr(value)},
         )
     return int(value) if isinstance(value, str) else value
+
+
+def ctrl_word(value: object) -> int:
+    """Returns a value of CTRL, given as a number or as text.
+
+    Raises:
+        PydanticCustomError: it is none.
+    """
+    with suppress(ValueError):
+        word = int(value.strip(), 0) if isinstance(value, str) else value
+        if type(word) is int and 0 <= word < 1 << CTRL_BITS:
+            return word
+    raise PydanticCustomError(
+        "ctrl",
+        "{value} is no value of CTRL: an integer 0..{most}, or text such as {example}",
+        {"value": repr(value), "most": hex((1 << CTRL_BITS) - 1), "example": "'0x1000000000000'"},
+    )
 
 
 def _scalar(value: object) -> object:
@@ -214,7 +233,10 @@ class Setup(_Table):
         unit_flags: Unit flags before the program, bit b of byte n that of the L0C block 8n + b, in
             hexadecimal digits; empty for random ones.
         illegal, foreign, ubuf_to_ubuf: See :class:`tb.programs.job.ProgramJob`.
-        hazard: Verdict on hazards: ``error``, ``warn`` or ``off``; None for that of each pipe.
+        hazard: Verdict on hazards: ``error``, ``warn`` or ``off``; None for the default.
+        strict: Whether every warning is an error.
+        ctrl: CTRL of each core when the program starts; None as of
+            :class:`tb.language.run.registers.RegisterState`.
     """
 
     function: str = ""
@@ -233,6 +255,8 @@ class Setup(_Table):
     foreign: Foreign = "refuse"
     ubuf_to_ubuf: UbufToUbuf = "bytes"
     hazard: Literal["error", "warn", "off"] | None = None
+    strict: Annotated[bool, Field(strict=True)] = False
+    ctrl: Annotated[int, BeforeValidator(ctrl_word)] | None = None
 
 
 TABLES: Mapping[str, type[_Table]] = {

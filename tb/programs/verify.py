@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tb.common.errors import PtoError
 from tb.common.files import write_bytes
+from tb.common.text import counted
 from tb.dut.profiles import run_profile
 from tb.isa.profile import using
 from tb.language.order.verdict import hazard_option
@@ -224,10 +225,6 @@ def _record(results: Sequence[Verified], seconds: float) -> dict[str, Any]:
     }
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
-
-
 def verify_command(
     paths: Sequence[str],
     arguments: Sequence[str] = (),
@@ -236,6 +233,9 @@ def verify_command(
     profile: str = "",
     ubuf_to_ubuf: str = "bytes",
     hazard: str = "",
+    *,
+    strict: bool = False,
+    ctrl: str = "",
 ) -> int:
     """Checks programs, prints the findings and a summary; returns the exit code.
 
@@ -246,7 +246,10 @@ def verify_command(
         json_path: Where to write the findings as well, or None.
         profile: Profile under which ops are judged; empty for ``seed``.
         ubuf_to_ubuf: ``"bytes"`` or ``"blocks"``: operands of ``copy_ubuf_to_ubuf``.
-        hazard: ``"error"``, ``"warn"`` or ``"off"``; empty for the default of each pipe.
+        hazard: ``"error"``, ``"warn"`` or ``"off"``; empty for the default.
+        strict: Whether every warning is an error.
+        ctrl: CTRL at the start of a program; empty as of
+            :class:`tb.language.run.registers.RegisterState`.
 
     Raises:
         PtoError: the command itself is wrong; then nothing has been checked, unless it names an
@@ -261,11 +264,19 @@ def verify_command(
         raise PtoError(f"{where} is {ubuf_to_ubuf!r}", where=where, legal="bytes, blocks")
     unit: Literal["bytes", "blocks"] = "blocks" if ubuf_to_ubuf == "blocks" else "bytes"
     judging = hazard_option(hazard)
+    word = None
+    if ctrl:
+        from tb.programs.options import ctrl_option
+
+        word = ctrl_option(ctrl)
     judged = run_profile(profile, ())
     absent: list[tuple[str, PtoError]] = []
     files = find_programs(paths, absent)
     known = read_arguments(arguments)
-    one = partial(verify_file, known=known, foreign=mode, ubuf_to_ubuf=unit, hazard=judging)
+    one = partial(
+        verify_file, known=known, foreign=mode, ubuf_to_ubuf=unit, hazard=judging, strict=strict,
+        ctrl=word,
+    )  # fmt: skip
     results = [
         Verified(name, (Finding(Place(name, 1, 1), "", "", error.what),)) for name, error in absent
     ]
@@ -286,13 +297,15 @@ def verify_command(
     verdict = "no errors"
     if errors:
         wrong = counts.refused + counts.failed
-        verdict = f"{_count(errors, 'error')} in {_count(wrong, 'file')}"
+        verdict = f"{counted(errors, 'error')} in {counted(wrong, 'file')}"
+    warned = sum(len(each.warnings) for each in results)
+    verdict += f", {counted(warned, 'warning')}" if warned else ""
     skipped = sum(each.skipped for each in results)
     missing = [phrase for each in results for phrase in each.not_executed]
     shown = missing[:SHOWN_PHRASES] + (["..."] if len(missing) > SHOWN_PHRASES else [])
     left = f"; NOT EXECUTED: {'; '.join(shown)}" if missing else ""
     print(
-        f"verified {_count(len(results), 'file')}, {_count(ops, 'op')}"
+        f"verified {counted(len(results), 'file')}, {counted(ops, 'op')}"
         f"{f' ({skipped} not executed here)' if skipped else ''}, profile {judged}: "
         f"{verdict}, {seconds:.1f} s{left}"
     )

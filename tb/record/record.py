@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tb.common.text import percent_text
+from tb.common.text import counted, percent_text
 from tb.record.failure import Failure
 from tb.record.outside import OutsideGroup
 from tb.record.settings import DEFAULT_PROFILE, RunSettings
@@ -89,6 +89,7 @@ class ProgramReport(BaseModel):
         buffers: Buffers of its arguments.
         outputs: Files written, with their sizes.
         notes: Remarks about the program that are no errors.
+        warnings: What is wrong with the program and did not stop it; counted in the last line.
         not_executed: What of the program the results do not show; in the last line of the run.
         verdict: ``pass`` when all of it ran and matched, else ``fail``.
     """
@@ -103,6 +104,7 @@ class ProgramReport(BaseModel):
     buffers: list[BufferReport] = Field(default_factory=list)
     outputs: list[str] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
+    warnings: list[str] = Field(default_factory=list)
     not_executed: list[str] = Field(default_factory=list)
     verdict: Literal["pass", "fail"] = "fail"
 
@@ -314,6 +316,8 @@ class RunRecord(RunCounters, RunHead):
             word, why = f"{word}{why}", f" {self.counts.text()};"
         missing = dict.fromkeys(x for each in self.programs for x in each.not_executed)
         left = f"; NOT EXECUTED: {'; '.join(missing)}" if missing else ""
+        warned = sum(len(each.warnings) for each in self.programs)
+        errors += f", {counted(warned, 'warning')}" if warned else ""
         return (
             f"{word}{why} {self.transactions} transactions, {self.mismatches} mismatches{errors}, "
             f"coverage {percent_text(self.coverage.percent)} %, seed {self.settings.seed}, "

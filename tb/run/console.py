@@ -183,6 +183,8 @@ class Console:
                 f"    buffer          argument {one.argument} (%{one.name}: {one.kind}), "
                 f"{one.length} bytes at {one.address:#x}: {one.source}"
             )
+        for text in program.warnings:
+            self.say(f"    warning         {text}")
         for text in program.notes:
             self.say(f"    note            {text}")
         for text in program.outputs:

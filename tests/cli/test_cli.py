@@ -208,6 +208,14 @@ def test_last_line_says_what_was_not_executed() -> None:
     assert "; NOT EXECUTED: sub-block 1; mad at x.pto:9; repeat: make" in record.last_line()
 
 
+def test_last_line_counts_the_warnings() -> None:
+    one = ProgramReport(path="x.pto", function="f", warnings=["x.pto:1:1: warning: hazard"])
+    record = RunRecord(settings=RunSettings(), command="make", status="pass", programs=[one])
+    assert " 0 mismatches, 1 warning, coverage " in record.last_line()
+    record.programs = [one, one]
+    assert " 0 mismatches, 2 warnings, coverage " in record.last_line()
+
+
 def test_record_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     record = RunRecord(settings=RunSettings(), command="make")
     target = tmp_path / "deep" / "record.json"

@@ -148,6 +148,7 @@ def _products() -> Iterator[tuple[str, Any]]:
             acc = what in ("_acc", "_raw")
             initial = "bias" if bias else "acc" if acc else ""
             op = Mad(0x400, 0x500, 0x600, m, n, k, left, right, L0C32, initial, mx=bool(mx))
+            op = replace(op, ctrl=1 << 48)  # nothing has written CTRL
             if bias:
                 op = replace(op, bias=0x700, bias_type=Ptr("f32", "bt"))
             yield f"{text}, {_i64(numbers.count('%'))}", op

@@ -25,6 +25,15 @@ def test_every_case_has_the_expected_findings(part: str, tmp_path: Path) -> None
     assert not wrong, wrong
 
 
+@pytest.mark.parametrize("part", parts([case for case in CASES if case.warns]))
+def test_strict_makes_the_same_warnings_errors(part: str, tmp_path: Path) -> None:
+    for case in parts([case for case in CASES if case.warns])[part]:
+        strict = replace(case, options=(*case.options, "--strict"), warns=False)
+        found = findings(strict, tmp_path)
+        assert complaint(strict, found) == ""
+        assert {one.severity for one in found} == {"error"}
+
+
 def test_a_legal_program_that_is_broken_is_refused(tmp_path: Path) -> None:
     """The same text with one wrong stride has a finding."""
     good = next(case for case in CASES if case.name == "legal/gm_ub_plain")
@@ -40,6 +49,7 @@ def test_a_legal_program_that_is_broken_is_refused(tmp_path: Path) -> None:
         ({"expected": ("BT-L02",)}, "expected BT-L02, got another finding first"),
         ({"expected": ("type",)}, "expected type, got another finding first"),
         ({"expected": ()}, "expected no finding"),
+        ({"warns": True}, "got a finding of severity error"),
         ({"line": 9}, "bt.pto:9: illegal/bt_l01_narrow: expected BT-L01, got another line"),
         ({"column": 6}, "another column than 6"),
         ({"also": ("BT-L02",)}, "other findings"),
@@ -151,6 +161,7 @@ def test_a_short_case_keeps_its_lines(tmp_path: Path) -> None:
         ("illegal", "// case: x\n// Words.\n", "expects one finding"),
         ("illegal", "// case: x\n// Words.\n// expected: type\n// expected: type\n", "one finding"),
         ("legal", "// case: x\n// Words.\n// expected: type\n", "none in legal"),
+        ("illegal", "// case: x\n// Words.\n// warns: nonsense\n", "'// warns: nonsense' c"),
         ("illegal", "// case: x\n// Words.\n// expected: nonsense\n", "'// expected: nonsense' c"),
         ("illegal", "// case: x\n// Words.\n// expected: X-L01 @below:5\n", "cannot be expected"),
         ("illegal", "// case: x\n// Words.\n// expected: type @above\n", r"x\.pto:3: .*above"),

@@ -6,12 +6,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
-from tb.isa.ctrl import ATOMIC_WORDS
+from scoreboards.model.mad import CANONICAL_NAN
+from scoreboards.model.mad import product as computed
+from tb.isa.ctrl import ATOMIC_WORDS, NOSAT_BIT
 from tb.isa.dtypes import Ptr
 from tb.isa.l0.op import LOAD_CLASSES, L0Load, Shape, shaped
 from tb.isa.mad import Mad
+from tb.isa.spaces import SIZES, Space
 from tb.language.dialect.forms import FORMS, KNOWN_FORMS
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import ProgramError
@@ -68,7 +72,7 @@ def b_tile(transpose: int) -> L0Load:
 
 
 def product(**more: Any) -> Mad:
-    return Mad(0, 0, 0, 16, 16, 32, L0A, L0B, L0C, **more)
+    return Mad(0, 0, 0, 16, 16, 32, L0A, L0B, L0C, ctrl=1 << NOSAT_BIT, **more)
 
 
 LEFT_CONTROL = LOAD_CLASSES["mte_l1_l0a"](0, 0, 0, 0, 1, 1, 1, 1, 0, L1, L0A)
@@ -119,6 +123,55 @@ def test_loads_and_products(text: str, form: str) -> None:
     for steps in (found.steps, again.steps):
         assert [(type(step), getattr(step, "op", None)) for step in steps] == [(kind, op)]
     assert not found.skipped
+
+
+NAN_OF_F16 = 0x7E00
+RESTORED = "%old = pto.get_ctrl : i64\npto.set_ctrl %old : i64\n"
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize(
+    ("ops", "ctrl", "kept"),
+    [
+        (mad(), None, True),
+        (mad(), 0, False),
+        (mad(), 1 << NOSAT_BIT, True),
+        (mad("sat"), None, False),
+        (mad("nosat"), 0, True),
+        ("pto.set_ctrl %c0 : i64\n" + mad(), None, False),
+        ("pto.set_atomic_none\n" + mad(), None, False),
+        (RESTORED + mad(), None, False),
+        (RESTORED + mad(), 1 << NOSAT_BIT, True),
+        ("%old = pto.get_ctrl : i64\n" + mad(), None, True),
+    ],
+)
+def test_a_product_of_nan_under_the_ctrl_that_the_kernel_finds(
+    ops: str, ctrl: int | None, kept: bool, static: bool
+) -> None:
+    """A-75: no saturation before the first write of CTRL, unless its value is given."""
+    found = trace(read(f"{HEAD}{ops}\nfunc.return\n}}\n", "x.pto"), static=static, ctrl=ctrl)
+    step = found.steps[-1]
+    assert isinstance(step, Compute)
+    memories = {
+        space: np.zeros(SIZES[space], np.uint8) for space in (Space.L0, Space.L0C, Space.BT)
+    }
+    memories[Space.L0][:2] = NAN_OF_F16 & 0xFF, NAN_OF_F16 >> 8
+    rows = computed(step.op, memories)
+    assert rows is not None
+    assert rows.data[0].view("<u4")[0] == (CANONICAL_NAN if kept else 0)
+
+
+def test_other_readers_of_ctrl_take_0_where_nothing_is_given() -> None:
+    store = (
+        "%gm = pto.castptr %c0 : i64 -> !pto.ptr<f32, gm>\n"
+        "pto.mte_l0c_gm %c, %gm, %c16, %c16, %c16, %c16, %c0, %c0 "
+        ": !pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64"
+    )
+    for ctrl in (None, 0x40):
+        source = read(f"{HEAD}{store}\nfunc.return\n}}\n", "x.pto")
+        (step,) = trace(source, ctrl=ctrl).steps
+        assert isinstance(step, Move)
+        assert step.ctrl == (ctrl or 0)
 
 
 WORDS = {

@@ -43,7 +43,7 @@ def store(ub: int, gm: int = 0x10000, size: int = 256) -> Move:
 
 
 def ordered(steps: Sequence[Step]) -> Order:
-    return order(program(steps))
+    return ordered_by("error", steps)
 
 
 def ordered_by(hazard: Hazard, steps: Sequence[Step]) -> Order:
@@ -51,8 +51,9 @@ def ordered_by(hazard: Hazard, steps: Sequence[Step]) -> Order:
 
 
 def lines(found: Order) -> list[tuple[int, str, str]]:
-    """Returns line, rule and first word of each finding."""
-    return [(f.place.line, f.rule, f.message.partition(":")[0]) for f in found.findings]
+    """Returns line, rule and first word of each error and warning."""
+    both = sorted((*found.findings, *found.warnings), key=lambda x: x.place.line)
+    return [(f.place.line, f.rule, f.message.partition(":")[0]) for f in both]
 
 
 def hazard(line: int) -> tuple[int, str, str]:
@@ -111,7 +112,7 @@ FOUND: dict[str, tuple[list[Step], list[tuple[int, str, str]], str]] = {
     ),
     "event set twice": (
         [load(0), LOADED, load(512), LOADED, BROUGHT, BROUGHT],
-        [(3, "", "flag")],
+        [(3, "FL-02", "flag")],
         "x.pto:1:3",
     ),
     "two events": ([*sync(MTE2, MTE3, 0), *sync(MTE2, MTE3, 1)], [], ""),
@@ -130,7 +131,7 @@ def test_what_is_found(name: str) -> None:
     steps, expected, facts = FOUND[name]
     found = ordered(steps)
     assert lines(found) == expected
-    assert not facts or says(found.findings[0].message, facts)
+    assert not facts or says((*found.findings, *found.warnings)[0].message, facts)
 
 
 ORDERED: dict[str, tuple[list[Step], tuple[int, ...], dict[int, tuple[int, ...]]]] = {
@@ -180,10 +181,10 @@ def test_a_loop_needs_a_flag_on_the_way_back() -> None:
     assert sorted(lines(there)) == [
         (0, "", "hazard"),
         (0, "A-14", "hazard"),
-        (1, "", "flag"),
+        (1, "FL-02", "flag"),
         (3, "A-14", "hazard"),
     ]
-    assert line_says(there.findings[1].message, "same op earlier iteration")
+    assert line_says(there.warnings[0].message, "same op earlier iteration")
     back = [wait_flag(MTE3, MTE2), *body, set_flag(MTE3, MTE2), barrier(MTE3)]
     steps: list[Step] = [set_flag(MTE3, MTE2), *back * 4, wait_flag(MTE3, MTE2)]
     assert ordered(steps).findings == ()
@@ -229,13 +230,13 @@ def test_write_backs_read_their_parameters() -> None:
     rows = move(MteL1Fb(0, 0, 2, 1, 0, 0))
     quant = PreQuant("qf322b8_pre_vec", FbPtr("f32", 0))
     back = MteL0cGm(0, 0, 1, 16, 0, 16, pre_quant=quant, dst_type=Ptr("i8", "gm"))
-    (warning,) = ordered([rows, move(back)]).warnings
+    (warning,) = ordered_by("warn", [rows, move(back)]).warnings
     assert (warning.place.line, warning.rule) == (1, "A-14")
-    assert ordered([rows, barrier(FIX), move(back)]).warnings == ()
+    assert ordered([rows, barrier(FIX), move(back)]).findings == ()
 
 
 def test_two_atomic_updates_of_one_place_need_a_barrier() -> None:
-    """But for two adds of one type (AT-05)."""
+    """But for two adds of one integer type (AT-05)."""
 
     def back(kind: str, what: str, element: str = "f32") -> Move:
         src, dst = Ptr(element, "l0c"), Ptr(element, "gm")
@@ -244,10 +245,10 @@ def test_two_atomic_updates_of_one_place_need_a_barrier() -> None:
 
     add, most, whole = back("f32", "add"), back("f32", "max"), back("s32", "add", "i32")
     plain = move(MteL0cGm(0, 0, 1, 16, 0, 16))
-    for pair in ([add, most], [most, most], [add, whole], [add, plain]):
+    for pair in ([add, add], [add, most], [most, most], [add, whole], [add, plain]):
         assert lines(ordered_by("error", pair)) == [(1, "A-14", "hazard")], pair
         assert ordered_by("error", [pair[0], barrier(FIX), pair[1]]).findings == ()
-    found = ordered_by("error", [add, add])
+    found = ordered_by("error", [whole, whole])
     assert (found.findings, found.warnings) == ((), ())
     assert found.waits(1) == (0,), "they run one after the other all the same"
 
@@ -277,7 +278,7 @@ def test_the_matrix_unit() -> None:
 # --- verdicts -----------------------------------------------------------------------------------
 
 
-def test_the_verdict_depends_on_the_pipe() -> None:
+def test_a_hazard_inside_a_pipe_is_a_warning_by_default() -> None:
     inside = move(MteUbUb(0, 1024, 8, 1, 0, 0))
     rows = move(MteL1Fb(0, 0, 2, 1, 0, 0))
     left = move(L0A_TILE)
@@ -285,15 +286,16 @@ def test_the_verdict_depends_on_the_pipe() -> None:
     found = {
         step.pipe: (len(one.findings), len(one.warnings))
         for step in (load(0), store(0), inside, rows, left, mad)
-        for one in [ordered([step, step])]
+        for one in [ordered_by("", [step, step])]
     }
-    errors = dict.fromkeys((MTE1, MTE2, MTE3, M), (1, 0))
-    assert found == {**errors, FIX: (0, 1), V: (0, 0)}
+    assert found == {**dict.fromkeys((MTE1, MTE2, MTE3, M, FIX), (0, 1)), V: (0, 0)}
+    across = ordered_by("", [load(0), store(0)])
+    assert (lines(across), across.warnings) == ([hazard(1)], ())
 
 
 @pytest.mark.parametrize(
     ("hazard", "errors", "warnings"),
-    [("", [1, 5], [3]), ("error", [1, 3, 5], []), ("warn", [], [1, 3, 5]), ("off", [], [])],
+    [("", [5], [1, 3]), ("error", [1, 3, 5], []), ("warn", [], [1, 3, 5]), ("off", [], [])],
 )
 def test_the_option_sets_the_verdict(
     hazard: Hazard, errors: list[int], warnings: list[int]
@@ -438,7 +440,7 @@ def memory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 def test_hazards_and_links_agree_with_a_naive_reading(seed: int, memory: None) -> None:
     rng = random.Random(seed)
     trace = program(some_steps(rng))
-    found = order(trace)
+    found = order(trace, hazard="error")
     assert not {word for _, _, word in lines(found)} - {"hazard"}
     assert found.warnings == ()
     steps = trace.steps
@@ -538,7 +540,8 @@ def test_far_strides_of_gm(wide: int, memory: None) -> None:
 
 def test_events_of_a_pipe_to_itself_are_set_one_at_a_time() -> None:
     twice: list[Step] = [set_flag(V, V), set_flag(V, V), wait_flag(V, V), wait_flag(V, V)]
-    assert lines(ordered(twice)) == [(1, "", "flag")]
+    assert lines(ordered(twice)) == [(1, "FL-02", "flag")]
+    assert ordered(twice).findings == ()
     assert lines(ordered([*sync(V, V), *sync(V, V)])) == []
     assert (
         lines(ordered([set_flag(V, V), set_flag(V, V, 1), *twice[2:3], wait_flag(V, V, 1)])) == []

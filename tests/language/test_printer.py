@@ -119,7 +119,7 @@ def test_steps_of_every_kind_are_read_back(form: str) -> None:
         Move(NOWHERE, "mte_l1_l0a", Pipe.MTE1, shaped("mte_l1_l0a", 64, 0, Shape(16, 32), l1, l0a)),
         Move(NOWHERE, "mte_l1_l0b", Pipe.MTE1,
              shaped("mte_l1_l0b", 64, 0, Shape(32, 16), l1, l0b, 1)),
-        Compute(NOWHERE, "mad", Pipe.M, Mad(0, 0, 1024, 16, 16, 32, l0a, l0b, l0c)),
+        Compute(NOWHERE, "mad", Pipe.M, Mad(0, 0, 1024, 16, 16, 32, l0a, l0b, l0c, ctrl=1 << 48)),
         Move(NOWHERE, "mte_l0c_gm", Pipe.FIX, MteL0cGm(0, 0, 16, 16, 16, 16, unit_flag=2),
              flag_delay=0),
     ]  # fmt: skip

@@ -15,6 +15,7 @@ from tb.language.order.order import order
 from tb.language.reader import read
 from tb.language.run.walk import trace
 from tests.programs.copies import refused, run_command
+from tests.programs.test_program import replay
 from tests.programs.test_replay_sim import MATMUL, line_of, program
 from tests.wording import line_says
 
@@ -70,16 +71,18 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_product_of_bytes_that_nothing_wrote_is_refused(
+def test_a_product_of_bytes_that_nothing_wrote_is_a_warning(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text, _, where = CASES[name]
     (tmp_path / "x.pto").write_text(text)
     monkeypatch.chdir(tmp_path)
-    message = refused(capsys, monkeypatch, "x.pto")
+    message = refused(capsys, monkeypatch, "x.pto", "--strict")
     line = line_of(text, "pto.mad")
     assert line_says(message, f"x.pto:{line}:3 MD-L05 reads {where.split(' ')[0]} no op written")
     assert where in message
+    (one,) = replay("x.pto").files.programs
+    assert [x.rule for x in one.warnings] == ["MD-L05"]
 
 
 GIVEN = {

@@ -14,6 +14,7 @@ import tb.programs.command
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.dut.manifest import Capabilities, Manifest, reference_manifests
+from tb.language.verify import verify_file
 from tb.programs.command import ProgramFiles, Replay, prepare_all, report
 from tb.programs.options import ProgramOptions, request
 from tb.programs.prepare import Inputs, prepare
@@ -488,10 +489,51 @@ def test_text_of_another_architecture_runs_with_a_warning(
     module = f'module attributes {{pto.target_arch = "a3"}} {{\n{COPY}}}\n'
     copy.write_text(module)
     (one,) = replay("copy.pto", args=ARGS[1::2]).files.programs
-    assert [note for note in report(one).notes if ":1:20: warning: module: " in note]
+    (warning,) = report(one).warnings
+    assert ":1:20: warning: module: " in warning
+    with pytest.raises(PtoError, match=":1:20: error: module: "):
+        replay("copy.pto", args=ARGS[1::2], strict=True)
     copy.write_text(module.replace("PIPE_MTE3", "PIPE_V"))
     message = refused(capsys, monkeypatch, "copy.pto", *ARGS)
     assert message.index("error: pto.mte_ub_gm: hazard") < message.index(":1:20: warning: module: ")
+
+
+ATOMIC = """func.func @k(%out: !pto.ptr<f16, gm>) {
+  %c = arith.constant 16 : i64
+  %z = arith.constant 0 : i64
+  %s = arith.constant 1.0 : f32
+  %acc = pto.castptr %z : i64 -> !pto.ptr<f32, l0c>
+  pto.mte_l0c_gm %acc, %out, %c, %c, %c, %c, %z, %z,
+    pre_quant(%s, mode = f32_f16), atomic(type = f32, op = add)
+    : !pto.ptr<f32, l0c>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64, i64, f32
+  return
+}
+"""
+
+
+def test_an_update_without_a_definition_does_not_run(copy: Path) -> None:
+    """FIX-L11 is a warning of verify: the compiler accepts the type of another element."""
+    copy.write_text(ATOMIC)
+    with pytest.raises(PtoError, match=r"FIX-L11: .*; no result is defined that engine and model"):
+        replay("copy.pto", args=("0=zeros:512",))
+    (warning,) = verify_file(copy).warnings
+    assert says(str(warning), "warning FIX-L11 note compiler accepts result undefined")
+    assert verify_file(copy).findings == ()
+
+
+def test_ctrl_of_the_option_and_of_the_setup_file(copy: Path) -> None:
+    def given(**options: object) -> object:
+        return replay("copy.pto", args=ARGS[1::2], **options).files.programs[0].job.ctrl
+
+    assert (given(), given(ctrl="0"), given(ctrl="0x1000000000000")) == (None, 0, 1 << 48)
+    setup = copy.with_suffix(".toml")
+    for text, value in (("0", 0), ("0x40", 64), ('"0xFFFF000000000000"', 0xFFFF << 48)):
+        setup.write_text(f"ctrl = {text}\n")
+        assert (given(), given(ctrl="1")) == (value, 1)
+    for text in ("-1", '"x"', "true", "1.5", '"0x10000000000000000"'):
+        setup.write_text(f"ctrl = {text}\n")
+        with pytest.raises(PtoError, match=r"is no value of CTRL: an integer 0\.\.0xf{16}"):
+            given()
 
 
 def test_hazards_are_refused_unless_the_option_allows_them(
@@ -503,15 +545,17 @@ def test_hazards_are_refused_unless_the_option_allows_them(
     assert "copy.pto:10:3: error: pto.mte_ub_gm: hazard: reads ub0" in message
     for hazard, warnings in (("warn", 1), ("off", 0)):
         (one,) = replay("copy.pto", args=ARGS[1::2], hazard=hazard).files.programs
-        notes = [note for note in report(one).notes if ": warning: " in note]
-        assert len(notes) == warnings
+        assert len(report(one).warnings) == warnings
         assert one.order.held == {3: (0,)}
     copy.with_suffix(".toml").write_text('hazard = "off"\n')
     assert replay("copy.pto", args=ARGS[1::2]).files.programs
     with pytest.raises(PtoError, match="and nothing orders them"):
         replay("copy.pto", args=ARGS[1::2], hazard="error")
-    options = ProgramOptions(hazard="warn")
-    assert options.words() == ("--hazard", "warn")
+    copy.with_suffix(".toml").write_text('hazard = "warn"\nstrict = true\n')
+    with pytest.raises(PtoError, match=r"error: pto\.mte_ub_gm: hazard"):
+        replay("copy.pto", args=ARGS[1::2])
+    options = ProgramOptions(hazard="warn", ctrl="0x40", strict=True)
+    assert options.words() == ("--hazard", "warn", "--ctrl", "0x40", "--strict")
 
 
 def test_the_command_that_repeats_a_run() -> None:

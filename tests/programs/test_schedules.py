@@ -135,7 +135,7 @@ def test_integer_atomic_adds_of_two_pipes_keep_their_order(kind: str, free: bool
     text = ADDS if kind == "s32" else ADDS.replace("i32,", "f32,").replace("s32", "f32")
     made = trace(read(text, "x.pto"), arguments={0: 1 << 20})
     found = order(made)
-    assert not found.findings
+    assert (found.findings == ()) is free
     assert (races(made, found) == ()) is free
     drawn = [scheduled(made, found, BASIS.schedule(number)) for number in range(9)]
     assert (len({one.sequence for one in drawn}) == 1) is free

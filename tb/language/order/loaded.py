@@ -101,7 +101,10 @@ def _finding(step: Compute, part: Part, gap: tuple[int, int], called: str) -> Fi
         f"the program has written{called}"
     )
     legal = f"a load before it, or contents of {part.memory} in the setup file"
-    return Finding(step.place, f"pto.{step.name}", RULE, message, legal, ours=True)
+    return Finding(
+        step.place, f"pto.{step.name}", RULE, message, legal, ours=True, severity="warning",
+        undefined=True,
+    )  # fmt: skip
 
 
 def _note(written: Written, region: Region) -> None:

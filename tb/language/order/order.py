@@ -54,6 +54,9 @@ from tb.language.trace import (
     WaitSignal,
 )
 
+TWICE_RULE = "FL-02"
+"""Rule that an event which is set twice without a wait between breaks."""
+
 _PIPES: tuple[Pipe, ...] = tuple(Pipe)
 _NUMBER = {pipe: number for number, pipe in enumerate(_PIPES)}
 _S = _NUMBER[Pipe.S]
@@ -76,12 +79,12 @@ class Order:
         after: Index of such a step to those that must have completed before it starts: the last
             of each pipe, none of pipe S. What an earlier step of its pipe waits for already, and
             what another one of these has waited for, is left out.
-        findings: Waits that are never met, circular waits, events set twice, counters of signals
-            that may overflow, hazards.
+        findings: Waits that are never met, circular waits, counters of signals that may overflow,
+            hazards.
         held: Index of such a step to earlier ones that touch a byte of it and that nothing orders
             it after: hazards of any verdict, and dependent steps of a pipe whose hardware orders
             them. An execution keeps these, too: it is in program order.
-        warnings: Hazards that are allowed.
+        warnings: Hazards that are allowed, events set twice.
         notes: Sentences about what is odd but does no harm, events that are set at the end, and
             about what was not looked at.
     """
@@ -338,5 +341,8 @@ class _Clocks:
         if source is target:
             legal = "one set at a time: another event, or the wait_flag before this set_flag"
         condition = condition_of(self._doubts, index, before)
-        finding = Finding(place, "pto.set_flag", "", message, legal, condition)
+        finding = Finding(
+            place, "pto.set_flag", TWICE_RULE, message, legal, condition, severity="warning",
+            undefined=True,
+        )  # fmt: skip
         self._twice.setdefault(place, finding)

@@ -17,15 +17,12 @@ from tb.language.trace import Compute, Move, lane_of
 from tb.language.unknown import UndecidedError
 
 Hazard = Literal["", "error", "warn", "off"]
-"""Option ``--hazard``; the empty text is the default of each pipe."""
+"""Option ``--hazard``; the empty text is the default: a warning inside one pipe, else an error."""
 
 ORDERED = frozenset({Pipe.S, Pipe.V})
 """Pipes whose hardware orders dependent ops."""
 
 _INTEGERS = frozenset(ATOMIC_TYPES[name] for name in ("s8", "s16", "s32"))
-
-WEAK = frozenset({Pipe.FIX})
-"""Pipes of which a hazard is a warning by default: the vendor's own programs have no barrier."""
 
 
 def hazard_option(text: str, where: str = "--hazard") -> Hazard:
@@ -41,16 +38,16 @@ def hazard_option(text: str, where: str = "--hazard") -> Hazard:
         f"{where} is {text!r}",
         where=where,
         legal="error, warn, off",
-        remedy="without it a hazard on PIPE_FIX is a warning, any other one an error",
+        remedy="without it a hazard inside one pipe is a warning, one of two pipes an error",
     )
 
 
 def verdict(first: Move | Compute, second: Move | Compute, wanted: Hazard) -> Hazard:
-    """Returns what a hazard between two steps is: ``error``, ``warn`` or ``off``."""
+    """Returns what a hazard between two steps is: ``error``, ``warn`` or ``off`` (OR-03)."""
     same = lane_of(first) == lane_of(second)
-    if (same and first.pipe in ORDERED) or _added(first) == _added(second) != 0:
+    if (same and first.pipe in ORDERED) or order_free(first, second):
         return "off"
-    return wanted or ("warn" if same and first.pipe in WEAK else "error")
+    return wanted or ("warn" if same else "error")
 
 
 def order_free(first: Move | Compute, second: Move | Compute) -> bool:
@@ -59,11 +56,11 @@ def order_free(first: Move | Compute, second: Move | Compute) -> bool:
     The memory of a part makes each update atomic. Engines need not be atomic against each other, so
     a run executes one op after the other, in every schedule.
     """
-    return _added(first) == _added(second) != 0 and _added(first) in _INTEGERS
+    return _added(first) == _added(second) and _added(first) in _INTEGERS
 
 
 def _added(step: Move | Compute) -> int:
-    """Returns the type of an atomic add, 0 of any other op: equal ones need no order (AT-05)."""
+    """Returns the type of an atomic add, 0 of any other op."""
     if isinstance(step, Compute):
         return 0
     try:

@@ -62,7 +62,7 @@ from tb.language.rules.assume import (
     like,
     unknown_parts,
 )
-from tb.language.rules.compiler import unchecked
+from tb.language.rules.compiler import ATOMIC_RULE, unchecked, undefined
 from tb.language.trace import Compute, Move, Trace
 from tb.language.unknown import UndecidedError
 
@@ -113,22 +113,25 @@ def check(trace: Trace, *, d_rules: bool = True) -> list[Finding]:
                 if runs[step.place] > 1 and index not in again:
                     what += f", in iteration {run[step.place]} of {runs[step.place]}"
                 what += trace.called(index)
-                found[where] = Finding(
-                    step.place,
-                    f"pto.{step.name}",
-                    rule,
-                    what,
-                    legal,
-                    condition,
-                    unchecked(step.name, step.op, rule),
-                )
+                found[where] = _finding(step, rule, what, legal, condition)
     for step in trace.dead:
         for rule, what, legal in _without_a_run(step):
             where = step.place, rule, "" if rule else what
             what += ", in code that is never reached"
-            ours = unchecked(step.name, step.op, rule)
-            found[where] = Finding(step.place, f"pto.{step.name}", rule, what, legal, ours=ours)
+            found[where] = _finding(step, rule, what, legal)
     return list(found.values())
+
+
+def _finding(
+    step: Move | Compute, rule: str, what: str, legal: str, condition: str = ""
+) -> Finding:
+    """Returns what is wrong: a warning where the compiler accepts it (OR-03)."""
+    ours = unchecked(step.name, step.op, rule)
+    accepted = undefined(step.name, step.op, rule)
+    return Finding(
+        step.place, f"pto.{step.name}", rule, what, legal, condition, ours,
+        severity="warning" if accepted else "error", undefined=accepted,
+    )  # fmt: skip
 
 
 def _of_product(step: Compute) -> list[_Problem]:
@@ -179,6 +182,8 @@ def _violations(lowering: Lowering, d_rules: bool) -> tuple[Violation, ...]:
     if isinstance(op, CtrlOp):
         return ()
     found = set_violations(op) if isinstance(op, LegacySet) else _of_op(op, lowering)
+    if any(one.rule.name == ATOMIC_RULE for one in found):  # The type is not that of CTRL.
+        found = tuple(one for one in found if one.rule.name != "FIX-L27")
     if d_rules:
         return found
     # An engine refuses an op with a hint that does not fit.
@@ -191,7 +196,7 @@ def _violations(lowering: Lowering, d_rules: bool) -> tuple[Violation, ...]:
 
 def _of_op(op: V06Op | LegacyCopy | CopyUbufToUbuf, lowering: Lowering) -> tuple[Violation, ...]:
     s_rules = s_broken(op, lowering.unknown)
-    if any(one.rule.name not in HINT_RULES for one in s_rules):
+    if any(one.rule.name not in (*HINT_RULES, ATOMIC_RULE) for one in s_rules):
         return s_rules
     if s_rules:
         op = _without_hints(op)

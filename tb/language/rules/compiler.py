@@ -17,6 +17,7 @@ from tb.isa.dtypes import PAD_DTYPES, Ptr, element_bits
 from tb.isa.fix.op import FixOp, MteL0cGm, MteL0cUb
 from tb.isa.fix.table import ATOMIC_DST, ATOMIC_OPS, QUANT_MODES, UB_SPLITS
 from tb.isa.mad import Mad
+from tb.isa.rules import RULES
 from tb.isa.text import AnyOp
 from tb.language.unknown import UndecidedError
 
@@ -45,6 +46,28 @@ def unchecked(name: str, op: AnyOp | Mad, rule: str) -> bool:
         return accepts is None or accepts(op)
     except UndecidedError:
         return False
+
+
+ATOMIC_RULE = "FIX-L11"
+"""S rule about the type of an atomic, whose result is undefined when it is broken (A-47)."""
+
+
+NOT_EXECUTED = (ATOMIC_RULE, "FIX-L27", "FIX-L24", "DMA-L14", "ND-L09", "LD-L07")
+"""Rules whose breach leaves nothing that model and engine must agree on.
+
+The update has no definition, or the order inside the op decides: programs with it do not run. Rows
+of a strided copy are written in order, and the other T rules have results in the model.
+"""
+
+
+def undefined(name: str, op: AnyOp | Mad, rule: str) -> bool:
+    """Returns whether the compiler accepts an op that ``rule`` leaves without a defined result.
+
+    That is a warning in the text of others (OR-03). Arguments as of :func:`unchecked`.
+    """
+    known = RULES.get(rule)
+    of_result = rule == ATOMIC_RULE or (known is not None and known.kind == "T")
+    return of_result and unchecked(name, op, rule)
 
 
 _CHECKED = frozenset(

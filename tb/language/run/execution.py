@@ -20,6 +20,7 @@ from tb.isa.text import AnyOp
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.run.arith import Code, Frame, merged
 from tb.language.run.build import Input, Recipe, legal_numbers
+from tb.language.run.cube import MADS
 from tb.language.run.reach import Reach
 from tb.language.run.registers import RegisterState
 from tb.language.run.values import Located, Missing, plain
@@ -234,6 +235,7 @@ def move_code(run: Execution, written: Movement) -> Code:
     steps, reach, gm = run.steps, run.reach, recipe.gm
     made: dict[tuple[object, ...], Step] = {}
     state, copies, register = run.registers, written.copies, recipe.name.startswith("set_")
+    product = recipe.name in MADS
 
     def touch(numbers: list[int], located: Located) -> None:
         extent = reach.extent(recipe, numbers, state.now, state.ctrl if recipe.ctrl else 0)
@@ -273,7 +275,7 @@ def move_code(run: Execution, written: Movement) -> Code:
                 located, numbers[gm] = address, address.address
                 argument = address.argument
         registers = state.now
-        ctrl = state.ctrl if recipe.ctrl else 0
+        ctrl = state.product_ctrl if product else state.ctrl if recipe.ctrl else 0
         read: object = id(registers) if copies else "?" if ctrl is UNKNOWN else ctrl
         try:
             for index, mask in masked:

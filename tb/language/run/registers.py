@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tb.isa.ctrl import CtrlOp, write_ctrl
+from tb.isa.ctrl import NOSAT_BIT, CtrlOp, write_ctrl
 from tb.isa.dma.legacy import DmaRegisters, LegacySet, fits, put_registers
 from tb.language.unknown import UNKNOWN, UndecidedError
 
@@ -15,12 +15,18 @@ class RegisterState:
         now: Their values; those that are equal are one object while the walk lasts, so that
             ``id`` distinguishes them, but for some with values that are not known.
         ctrl: Value of CTRL, or UNKNOWN.
+        product_ctrl: The same as products sample it.
     """
 
-    def __init__(self) -> None:
-        """Begins with registers as after a reset."""
+    def __init__(self, ctrl: int | None = None) -> None:
+        """Begins with registers as after a reset, and with the CTRL that a kernel finds.
+
+        Without a value products do not saturate until the program writes CTRL; other ops take 0
+        (A-75).
+        """
         self.now = DmaRegisters()
-        self.ctrl = 0
+        self.ctrl = ctrl or 0
+        self.product_ctrl = 1 << NOSAT_BIT if ctrl is None else ctrl
         self._seen = {self.now: self.now}
         self._others: list[DmaRegisters] = []
 
@@ -45,3 +51,4 @@ class RegisterState:
             self.ctrl = write_ctrl(op, self.ctrl)
         except UndecidedError:
             self.ctrl = UNKNOWN
+        self.product_ctrl = self.ctrl

@@ -28,6 +28,7 @@ from tb.language.run.prepare import (
     kind_of_type,
     sub_block_of,
 )
+from tb.language.run.registers import RegisterState
 from tb.language.run.sync import OFFSET
 from tb.language.run.values import Located, Missing
 from tb.language.trace import Argument, Compute, Doubt, Move, Step, Trace
@@ -149,6 +150,7 @@ def trace(
     limit: int = LIMIT,
     stream: Stream | None = None,
     signals: bool = False,
+    ctrl: int | None = None,
 ) -> Trace:
     """Returns what a program does.
 
@@ -167,6 +169,8 @@ def trace(
         stream: The core whose code is walked. By default a run has the steps of every core, a
             static trace all code in the order of the text.
         signals: A static trace has the signals between cores, too.
+        ctrl: CTRL of each core at the start; None as of
+            :class:`tb.language.run.registers.RegisterState`.
 
     Raises:
         ProgramError: the program cannot be executed; without ``static`` also: an operand is
@@ -181,14 +185,14 @@ def trace(
                 [
                     trace(
                         source, function=function, arguments=arguments, foreign=foreign,
-                        ubuf_to_ubuf=ubuf_to_ubuf, limit=limit, stream=each,
+                        ubuf_to_ubuf=ubuf_to_ubuf, limit=limit, stream=each, ctrl=ctrl,
                     )
                     for each in cores
                 ],
                 cores,
             )  # fmt: skip
         stream = EVERY_STREAM
-    run = Execution(limit, static)
+    run = Execution(limit, static, registers=RegisterState(ctrl))
     prepared = Preparation(
         source,
         run,

@@ -14,9 +14,9 @@ A file holds the cases of one family of rules, separated by lines of ``// -----`
 
 ``expected`` lists rules or words, one of which fits the first finding, and its place: the line
 below with a column, without one where the specification does not fix it, or no ``@below`` where the
-place may be one of several. ``says`` and facts of the message may follow. ``with: --profile=a5``,
-``--ubuf-to-ubuf=blocks`` and ``--hazard=error`` are as of ``pto-dv verify``. ``also`` lists rules
-or words of further findings.
+place may be one of several. ``warns`` is the same of a warning. ``says`` and facts of the message
+may follow. ``with: --profile=a5``, ``--ubuf-to-ubuf=blocks``, ``--hazard=error`` and ``--strict``
+are as of ``pto-dv verify``. ``also`` lists rules or words of further findings.
 ``--run`` requires every value, as a run does; without it the case is checked as by ``pto-dv
 verify``. :mod:`tests.language.corpus.short` supplies the module, function and values that a case
 omits.
@@ -33,7 +33,7 @@ from tb.isa.profile import SEED, Profile, parse_profile, using
 from tb.isa.rules import RULES
 from tb.language.order.order import order
 from tb.language.order.verdict import Hazard, hazard_option
-from tb.language.place import Finding, ProgramError
+from tb.language.place import Finding, ProgramError, judged
 from tb.language.reader import read_file
 from tb.language.rules.check import check
 from tb.language.run.walk import trace
@@ -102,7 +102,7 @@ PRODUCT_RULES = ("MD-L01", "MD-L02", "MD-L03", "MD-L04")
 HAZARD = "A-14"
 """Assumption about two ops of one pipe without a barrier between them."""
 
-SYNC_RULES = ("FL-01", "BF-03", "BF-06")
+SYNC_RULES = ("FL-01", "FL-02", "BF-03", "BF-06")
 """Rules of flags and buffers (spec/order_and_atomics.md, sections 2 and 3)."""
 
 LOOP_GROUPS = "A-08"
@@ -111,7 +111,7 @@ LOOP_GROUPS = "A-08"
 
 _EXPECTABLE = {*WORDS, *RULES, *SYNC_RULES, *PRODUCT_RULES, HAZARD, LOOP_GROUPS}
 SEPARATOR = "// -----\n"
-EXPECTED = re.compile(r" *// expected: (\S+)(?: (@below)(?::(\d+))?)?(?: says (.+))?")
+EXPECTED = re.compile(r" *// (?:expected|(warns)): (\S+)(?: (@below)(?::(\d+))?)?(?: says (.+))?")
 NAME = re.compile(r'"?(pto\.[\w.]+)')
 FLAGS = {
     "pto.set_flag_dyn": "pto.set_flag",
@@ -129,10 +129,11 @@ class Case:
         path: The file.
         start: Line of the file where the case begins.
         name: Folder and name.
-        expected: Rules and words of ``expected``; empty for a legal case.
+        expected: Rules and words of ``expected`` or ``warns``; empty for a legal case.
         also: Rules or words of the other findings, in their order.
         line, column: Place of the first finding in the file; 0 where any is right.
         facts: What its message says (:mod:`tests.wording`).
+        warns: The first finding is a warning.
         options: Words of ``with``.
         text: The whole program: the case without its separators, with what it omits.
         before: Number of lines of ``text`` that precede those of the file.
@@ -149,6 +150,7 @@ class Case:
     text: str = field(repr=False)
     before: int = 0
     facts: str = ""
+    warns: bool = False
 
     @property
     def lines(self) -> list[str]:
@@ -191,29 +193,35 @@ def read_case(path: Path, start: int, text: str) -> Case:
     """
     lines = text.splitlines()
     where = f"{path}:{start}"
-    if not re.match(r"// case: \S+\n// (?!expected:|with:|also:)", text):
+    if not re.match(r"// case: \S+\n// (?!expected:|warns:|with:|also:)", text):
         raise ValueError(f"{where}: a case begins with its name and one sentence on its subject")
     heads = {}
     for comment in lines[2:]:
-        if (head := re.match(r"// (expected|with|also):", comment)) is None:
+        if (head := re.match(r"// (expected|warns|with|also):", comment)) is None:
             break
         heads[head[1]] = tuple(comment[head.end() :].split())
-    found = [(number, EXPECTED.fullmatch(x)) for number, x in enumerate(lines) if "// exp" in x]
+    found = [
+        (number, EXPECTED.fullmatch(x))
+        for number, x in enumerate(lines)
+        if re.search("// (exp|warns)", x)
+    ]
     if len(found) != (path.parent.name == "illegal"):
         raise ValueError(f"{where}: a case expects one finding in illegal/ and none in legal/")
     none: tuple[str, ...] = ()
-    expected, line, column, facts = none, 0, 0, ""
+    expected, line, column, facts, warns = none, 0, 0, "", False
     for number, words in found:
-        if words is None or not {*words[1].split("|")} <= _EXPECTABLE:
+        if words is None or not {*words[2].split("|")} <= _EXPECTABLE:
             raise ValueError(f"{path}:{start + number}: {lines[number]!r} cannot be expected")
-        expected = tuple(words[1].split("|"))
-        line, column = start + number + 1 if words[2] else 0, int(words[3] or 0)
-        facts = words[4] or ""
+        expected, warns = tuple(words[2].split("|")), bool(words[1])
+        line, column = start + number + 1 if words[3] else 0, int(words[4] or 0)
+        facts = words[5] or ""
     name = lines[0].removeprefix("// case: ")
     options, also = heads.get("with", none), heads.get("also", none)
     program, before = complete(name, text)
     name = f"{path.parent.name}/{name}"
-    return Case(path, start, name, expected, also, line, column, options, program, before, facts)
+    return Case(
+        path, start, name, expected, also, line, column, options, program, before, facts, warns
+    )
 
 
 def read_cases(path: Path) -> list[Case]:
@@ -243,7 +251,7 @@ def parts(chosen: list[Case], size: int = 15) -> dict[str, list[Case]]:
 
 
 def findings(case: Case, folder: Path) -> list[Finding]:
-    """Returns the findings of the tools in a case, in the order of the text.
+    """Returns the errors and warnings of the tools in a case, in the order of the text.
 
     The case is written to a separate file in ``folder``, after as many empty lines as precede
     it in the corpus, and what the case omits into its first line: the lines of the findings are
@@ -257,21 +265,24 @@ def findings(case: Case, folder: Path) -> list[Finding]:
 
 def _found(case: Case, path: Path) -> list[Finding]:
     foreign: Literal["skip", "refuse"] = "skip" if "--foreign" in case.options else "refuse"
-    unit = case.unit
-    if "--run" not in case.options:
-        known = case.known
-        verified = verify_file(
-            path, known=known, foreign=foreign, ubuf_to_ubuf=unit, hazard=case.hazard
-        )
-        return [*verified.findings]
+    unit, strict = case.unit, "--strict" in case.options
     found: list[Finding] = []
+    if "--run" not in case.options:
+        known, hazard = case.known, case.hazard
+        verified = verify_file(
+            path, known=known, foreign=foreign, ubuf_to_ubuf=unit, hazard=hazard, strict=strict
+        )
+        found += (*verified.findings, *verified.warnings)
+        return sorted(found, key=lambda x: (x.place.line, x.place.column))
     try:
         source = read_file(path, found)
         steps = trace(source, arguments=case.arguments, foreign=foreign, ubuf_to_ubuf=unit)
-        found += [*steps.findings, *check(steps), *order(steps, hazard=case.hazard).findings]
+        sequence = order(steps, hazard=case.hazard)
+        found += [*steps.findings, *check(steps), *sequence.findings, *sequence.warnings]
     except ProgramError as error:
         found += error.findings
-    return sorted(found, key=lambda x: (x.place.line, x.place.column))
+    errors, warnings = judged(found, strict=strict)
+    return sorted((*errors, *warnings), key=lambda x: (x.place.line, x.place.column))
 
 
 def fits(expected: tuple[str, ...], finding: Finding) -> bool:
@@ -301,6 +312,8 @@ def complaint(case: Case, found: list[Finding]) -> str:
         wrong = "no finding"
     elif case.expected and first is not None and not fits(case.expected, first):
         wrong = "another finding first"
+    elif first is not None and case.expected and (first.severity == "warning") != case.warns:
+        wrong = f"a finding of severity {first.severity}"
     elif first is not None and case.line not in (0, first.place.line):
         wrong = "another line"
     elif first is not None and case.column not in (0, first.place.column):
