@@ -245,8 +245,11 @@ def _addresses(op: Mad) -> list[Problem]:
 
 
 def flag_blocks(op: Mad) -> range | list[int]:
-    """Returns the numbers of the 512-byte blocks of L0C that a product writes, ascending."""
-    if op.is_nop:
+    """Returns the numbers of the 512-byte blocks of L0C that a product writes, ascending.
+
+    Nothing for a NOP, or for extents that break MD-L02, which may be of any size.
+    """
+    if op.is_nop or max(op.m, op.n) > MOST_EXTENT:
         return []
     rows = over(op.m, FRACTAL_ROWS) * FRACTAL_ROWS
     starts = {

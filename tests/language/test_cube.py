@@ -17,6 +17,7 @@ from tb.isa.l0.op import LOAD_CLASSES, L0Load, Shape, shaped
 from tb.isa.mad import Mad
 from tb.isa.spaces import SIZES, Space
 from tb.language.dialect.forms import FORMS, KNOWN_FORMS
+from tb.language.order.order import order
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import ProgramError
 from tb.language.printer import program_text
@@ -123,6 +124,16 @@ def test_loads_and_products(text: str, form: str) -> None:
     for steps in (found.steps, again.steps):
         assert [(type(step), getattr(step, "op", None)) for step in steps] == [(kind, op)]
     assert not found.skipped
+
+
+def test_a_product_of_any_size_takes_no_memory() -> None:
+    """It breaks MD-L02: it has no unit flags to wait for."""
+    op = (
+        f"pto.mad %a, %b, %c, %many, %c16, %c32 unit_flag(check_and_set) : {FACTORS}, i64, i64, i64"
+    )
+    found = walk(f"%many = arith.constant {1 << 62} : i64\n{op}")
+    assert [one.rule for one in check(found)] == ["MD-L02"]
+    assert order(found).findings == ()
 
 
 NAN_OF_F16 = 0x7E00
