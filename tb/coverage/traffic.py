@@ -80,8 +80,10 @@ def _points() -> list[Sampled[Stream]]:
     def wait(view: Stream) -> Ints:
         return np.searchsorted(WAIT_LOWS[1:], view.gap, side="right")
 
-    unread = {}
+    unread, reads_nothing = {}, {}
     for name, spec in OPS.items():
+        if not spec.source:
+            reads_nothing[name] = "reads nothing"
         if any(feeds(spec, one) for one in OPS.values()):
             continue
         read = any(one.source == spec.destination for one in OPS.values())
@@ -108,7 +110,10 @@ def _points() -> list[Sampled[Stream]]:
             point("producer", _OPS, "op that wrote what a waiting op reads", **unread),
             lambda v: v.producer,
         ),
-        codes("consumer", _OPS, lambda v: v.consumer, "op that waits", live=False),
+        Sampled(
+            point("consumer", _OPS, "op that waits", **reads_nothing),
+            lambda v: v.consumer,
+        ),
     ]  # fmt: skip
 
 
@@ -131,7 +136,17 @@ def traffic_group() -> Group[Stream]:
         Cross("slot x slot_before", ("slot", "slot_before")),
         Cross("slot x busy_slots", ("slot", "busy_slots")),
         *[Cross(f"form x {name}", ("form", name)) for name in _BESIDE],
-        Cross("form x depends x wait", ("form", "depends", "wait")),
+        Cross(
+            "form x depends x wait",
+            ("form", "depends", "wait"),
+            (
+                excluding(
+                    "reads nothing",
+                    form=[x for x in FORMS if not FORM_SPECS[x].source],
+                    depends="waits",
+                ),
+            ),
+        ),
         Cross("producer x consumer", ("producer", "consumer"), _pairs()),
     )
     doc = "Legal ops of every form, how they follow each other and what runs beside them."

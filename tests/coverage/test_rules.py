@@ -82,7 +82,7 @@ def test_illegal_traffic_breaks_every_rule(forms: tuple[str, ...]) -> None:
 
 
 def test_names_of_the_rules() -> None:
-    assert len(RULE_NAMES) == 39
+    assert len(RULE_NAMES) == 42
     # An S rule that the engine decides for the legacy form.
     assert [name for name in RULE_NAMES if RULES[name].kind != "D"] == ["DMA-L03"]
     for form in FORMS:
@@ -94,7 +94,7 @@ def test_names_of_the_rules() -> None:
         "mte_gm_ub": 7, "mte_ub_gm": 7, "mte_gm_l1": 5, "mte_l1_ub": 4, "mte_ub_ub": 3,
         "mte_ub_l1": 3, "mte_gm_l1_frac": 6, "mte_l1_bt": 3, "mte_l1_fb": 3,
         "mte_l0c_gm": 10, "mte_l0c_l1": 10, "mte_l0c_ub": 11,
-        "mte_l1_l0a": 4, "mte_l1_l0b": 4, "mte_l1_l0a_mx": 3, "mte_l1_l0b_mx": 3,
+        "mte_l1_l0a": 4, "mte_l1_l0b": 4, "mte_l1_l0a_mx": 3, "mte_l1_l0b_mx": 3, "raw_fill_l1": 3,
         "copy_gm_to_ubuf": 8, "copy_ubuf_to_gm": 7, "copy_ubuf_to_ubuf": 6,
     }  # fmt: skip
 

@@ -111,7 +111,7 @@ def test_scope_of_a_chain() -> None:
 
 def test_every_possible_pair() -> None:
     pairs = [(one, other) for one in OPS.values() for other in OPS.values() if feeds(one, other)]
-    assert len(pairs) == 46
+    assert len(pairs) == 53
     own = {(one.name, other.name) for one, other in pairs if one.slot == other.slot}
     assert own == {
         ("mte_l1_fb", "mte_l0c_gm"), ("mte_l1_fb", "mte_l0c_l1"), ("mte_l1_fb", "mte_l0c_ub"),

@@ -63,11 +63,17 @@ def test_a_label_is_fit_for_a_folder() -> None:
         ([engine("mte2", "a5"), engine("mte3", "a5"), engine("fix", "a5")], A5),
         (
             [engine("mte2", "a5"), engine("fix", "seed")],
-            replace(A5, alpha="sequential", modes="all"),
+            replace(A5, alpha="sequential", b8_scalar_sign="type", sat_scope="all", modes="all"),
         ),
-        ([engine("mte2"), engine("fix", "a5")], replace(SEED, alpha="replace", modes="a5")),
+        (
+            [engine("mte2"), engine("fix", "a5")],
+            replace(SEED, alpha="replace", b8_scalar_sign="unsigned", sat_scope="a5", modes="a5"),
+        ),
         ([engine("mte2", "tail = fill"), engine("mte3")], replace(SEED, tail="fill")),
-        ([engine("mte2", "len_bits = 21"), engine("mte3", "a5")], replace(SEED, len_bits=21)),
+        (
+            [engine("mte2", "len_bits = 21, compact = legal"), engine("mte3", "a5")],
+            replace(SEED, len_bits=21, compact="legal"),
+        ),
     ],
 )
 def test_the_profile_of_manifests(engines: list[Manifest], profile: Profile) -> None:
@@ -89,12 +95,13 @@ def test_manifests_that_disagree_are_both_named_with_the_knob() -> None:
 
 
 def test_an_engine_with_parameters_for_its_knobs_follows_the_others() -> None:
-    follows = engine("mte3", len_bits="LenBits")
+    follows = engine("mte3", len_bits="LenBits", compact="Compact")
     assert claimed([engine("mte2", "a5"), follows]) == A5
-    assert claimed([engine("mte2", "a5"), follows, engine("fix", alpha="Alpha")]) == A5
+    knobs = {name: name for name, knob in KNOBS.items() if knob.slots == ("fix",)}
+    assert claimed([engine("mte2", "a5"), follows, engine("fix", **knobs)]) == A5
     assert claimed([follows]) == SEED
     with pytest.raises(PtoError):  # a named profile is a claim, whatever the parameters
-        claimed([engine("mte2", "a5"), engine("mte3", "seed", len_bits="LenBits")])
+        claimed([engine("mte2", "a5"), engine("mte3", "seed", len_bits="LenBits", compact="C")])
 
 
 def test_a_named_profile_needs_no_agreement() -> None:

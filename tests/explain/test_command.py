@@ -33,6 +33,7 @@ EVERY_OP = {
     "mte_l1_l0b": "mte_l1_l0b 0, 0, 32, 16, 0, 0 {transpose = true}",
     "mte_l1_l0a_mx": "mte_l1_l0a_mx 0, 1024, 16, 64, 0, 0",
     "mte_l1_l0b_mx": "mte_l1_l0b_mx 0, 0, 1, 1, 2, 2, 4, 3",
+    "raw_fill_l1": "raw_fill_l1 0, 32, 0x1234, 3, 1, 2 {fill_word_bits = 16 : i64}",
     "mte_l0c_gm": "mte_l0c_gm 0, 0, 18, 40, 32, 48, 0, 0, nz2nd",
     "mte_l0c_l1": "mte_l0c_l1 0, 0, 18, 32, 32, 320, nz2nz(0)",
     "mte_l0c_ub": "mte_l0c_ub 0, 0, 8, 32, 16, 32, dst_mode(split_m)",
@@ -47,7 +48,7 @@ MARKS = {
     "mte_gm_ub": 6, "mte_ub_gm": 16, "mte_gm_l1": 6, "mte_l1_ub": 12,
     "mte_ub_ub": 6, "mte_ub_l1": 6, "mte_l1_bt": 4, "mte_l1_fb": 4,
     "mte_gm_l1_frac": 216, "mte_l1_l0a": 144, "mte_l1_l0b": 536, "mte_l1_l0a_mx": 2,
-    "mte_l1_l0b_mx": 8, "mte_l0c_gm": 108, "mte_l0c_l1": 72, "mte_l0c_ub": 32,
+    "mte_l1_l0b_mx": 8, "raw_fill_l1": 3, "mte_l0c_gm": 108, "mte_l0c_l1": 72, "mte_l0c_ub": 32,
     "copy_gm_to_ubuf": 12, "copy_ubuf_to_gm": 4, "copy_ubuf_to_ubuf": 4,
 }  # fmt: skip
 """Cells in the picture of each: those of the source and of the destination."""

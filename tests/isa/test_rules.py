@@ -249,7 +249,7 @@ def test_undefined_ops_are_recognised(desc: DmaDescriptor, rules: list[int]) -> 
 
 
 def test_every_rule_of_the_spec_is_here() -> None:
-    families = {"DMA": 19, "ND": 9, "BT": 4, "FB": 4, "FIX": 27, "LD": 8}
+    families = {"DMA": 19, "ND": 9, "BT": 4, "FB": 4, "FIX": 27, "LD": 8, "RF": 4}
     names = [f"{family}-L{n:02d}" for family, last in families.items() for n in range(1, last + 1)]
     assert list(RULES) == names
     assert all(rule.name == name for name, rule in RULES.items())

@@ -122,6 +122,10 @@ EVERY_OP: dict[str, str] = {
     "src_layout(%m), dst_group(%n, %m, %n, %m), ctrl(%m, %yes) : !pto.ptr<f16, gm>, "
     "!pto.ptr<f16, l1>, nd2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, "
     "ctrl i64, i1",
+    "raw_fill_l1": "pto.raw_fill_l1 %l1, %n, %h, %n, %m, %n {fill_word_bits = 16 : i64} "
+    ": !pto.ptr<f16, l1>, i64, i32, i64, i64, i64",
+    "create_cbuf_matrix": "pto.create_cbuf_matrix %l1, %h, %n, %m, %n "
+    "{fill_word_bits = 16 : i64} : !pto.ptr<f16, l1>, i32, i64, i64, i64",
     "mte_l0c_gm": "pto.mte_l0c_gm %l0c, %out, %n, %m, %n, %m, %n, %m, unit_flag(check_only), "
     "pre_quant(%s, mode = qf322f32_pre_scalar), pre_relu(%fb, mode = vector_relu, clip = %h), "
     "nz2dn(%m), loop3(%n, %m, %n), sat(preserve_nan), atomic(type = f32, op = add) : "

@@ -21,6 +21,7 @@ from tb.isa.dma.legacy import (
 )
 from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
+from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import (
     Atomic,
     FbPtr,
@@ -132,6 +133,13 @@ def _register_loads() -> Iterator[tuple[str, Any]]:
         four = _types("l1", space, dtypes=dict.fromkeys(("l1", space), "!pto.f4E1M2x2"))
         pairs = LOAD_CLASSES[name](0x300, address, *values, 1, PAIRS[0], PAIRS[k + 1])
         yield f"{text.replace(f'_to_{to}', f'_to_{to}_s4')}, %c1 : {four}, {_i64(7)}", pairs
+
+
+def _fills() -> Iterator[tuple[str, Any]]:
+    words = "{fill_word_bits = 16 : i64}"
+    op = RawFillL1(0x300, 1, 7, 2, 3, 4, 16, L1)
+    text = f"pto.raw_fill_l1 %l1, %c1, %i32, %c2, %c3, %c4 {words}"
+    yield f"{text} : {_types('l1')}, i64, i32, {_i64(3)}", op
 
 
 def _products() -> Iterator[tuple[str, Any]]:
@@ -277,6 +285,7 @@ CASES: list[tuple[str, Any]] = [
         f"pto.mte_l1_l0b %l1, %l0b, %c1, %c2 : {_types('l1', 'l0b')}, i64, i64",
         shaped("mte_l1_l0b", 0x300, 0x500, Shape(1, 2), L1, L0B, 1),
     ),
+    *_fills(),
     *_scale_loads(),
     *_register_loads(),
     *_products(),

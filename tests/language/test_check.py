@@ -40,7 +40,7 @@ from tests.language.steps import compute, move, program
 from tests.wording import says
 
 Op = V06Op | LegacyOp | CtrlOp
-WIDTHS = ("DMA-L05", "ND-L03", "BT-L02", "FB-L02", "FIX-L14", "LD-L03")
+WIDTHS = ("DMA-L05", "ND-L03", "BT-L02", "FB-L02", "FIX-L14", "LD-L03", "RF-L02")
 
 
 def found(*ops: Op, d_rules: bool = True) -> list[Finding]:
@@ -108,7 +108,11 @@ def test_a_finding_has_place_op_rule_and_legal_range() -> None:
         (MteGmUb(0, 33, 32, 1, 0, 0), "DMA-L06", "a multiple of 32"),
         (MteGmUb(0, 0, 32, 2, 32, 33), "DMA-L07", "a multiple of 32"),
         (MteGmUb(0, 0, 64, 2, 64, 32), "DMA-L08", "at least 64"),
-        (MteGmUb(0, 0, 64, 1, 0, 64, pad=Pad("i8", 0, 8, 0)), "DMA-L10", "dst_stride at least 72"),
+        (
+            MteGmUb(0, 0, 64, 1, 0, 64, pad=Pad("i8", 0, 8, 0)),
+            "DMA-L10",
+            "dst_stride at least 72; this op with knob pad_end = block (profile a5)",
+        ),
         (MteL1Ub(0, 0, 1, 1, 0, 0, (Loop(2, 40, 32),)), "DMA-L07", "a multiple of 32"),
         (MteL1Ub(0, 0, 1, 4096, 0, 0), "DMA-L05", "12 bits hold 0..4095"),
         (CopyUbufToUbuf(0, 64, 0, 1, 40, 0, 0), "DMA-L11", "a multiple of 32"),
@@ -259,7 +263,7 @@ def test_scales_and_alphas_are_finite(bits: int) -> None:
 
 def masked(value: Any, rng: random.Random, share: float, name: str = "") -> Any:
     """Returns an op with some numbers unknown; those that its text fixes stay."""
-    fixed = ("ub_sub", "level", "unit_flag")
+    fixed = ("ub_sub", "level", "unit_flag", "fill_word_bits")
     if isinstance(value, bool | str) or value is None or name in fixed:
         return value
     if isinstance(value, int):
@@ -302,7 +306,7 @@ def _may_hide(name: str, known: set[str]) -> bool:
     """
     if RULES[name].kind == "T":
         return bool(known)
-    ranges = ("DMA-L12", "ND-L08", "BT-L04", "FB-L04", "FIX-L23", "LD-L06")
+    ranges = ("DMA-L12", "ND-L08", "BT-L04", "FB-L04", "FIX-L23", "LD-L06", "RF-L04")
     if name in ranges:
         return bool(known & {*WIDTHS, "ND-L04"})
     return name.startswith("DMA-") and bool(known & {"DMA-L05", "DMA-L07", "DMA-L08", "DMA-L11"})

@@ -23,7 +23,7 @@ CONVERSION = {"mode", "to", "rows", "relu", "alpha", "clip", "sat", "knobs"}
 @pytest.mark.parametrize("file", EXAMPLES)
 def test_keys_of_images(file: str) -> None:
     for group in table(file)["group"]:
-        assert set(group) - {"values"} <= GROUP
+        assert set(group) - {"values"} <= GROUP | {"size", "crc"}
         for name, row in group["values"].items():
             assert set(row) <= ROW | OUTCOMES | {"records"}, name
     for name, row in rows(file):

@@ -159,11 +159,15 @@ def _plain(name: str, operands: str, pointers: int = 2) -> Form:
     return Form(name, "plain", tuple(operands.split()), groups)
 
 
+FILLS = ("raw_fill_l1", "create_cbuf_matrix")
+"""Ops that write a pattern to L1."""
+
+
 def _fill(name: str, operands: str) -> Form:
     """Returns the form of an op that writes a pattern to L1."""
     form = _plain(name, operands, 1)
     groups = (Group("raw", NUMBER) if one.name == "raw" else one for one in form.groups)
-    return replace(form, groups=tuple(groups))
+    return replace(form, groups=tuple(groups), words=("fill_word_bits",))
 
 
 _TAKE_MEMREFS = ("copy_gm_to_ubuf", "copy_ubuf_to_gm", "raw_fill_l1")
@@ -241,8 +245,8 @@ FORMS: dict[str, Form] = {
         _plain("copy_cbuf_to_ubuf", "l1_src ub_dst sid n_burst len_burst src_gap dst_gap"),
         _plain("copy_ubuf_to_cbuf", "ub_src l1_dst sid n_burst len_burst src_gap dst_gap"),
         _plain("copy_cbuf_to_fbuf", "l1_src fb_dst n_burst len_burst src_gap dst_gap"),
-        _fill("raw_fill_l1", "dst byte_offset raw repeat blocks gap"),
-        _fill("create_cbuf_matrix", "dst raw repeat blocks gap"),
+        _fill(FILLS[0], "dst byte_offset raw repeat blocks gap"),
+        _fill(FILLS[1], "dst raw repeat blocks gap"),
         *(_load(name, CONTROLS) for name in SHAPES),
         *(_load(f"{name}_mx", SCALE_CONTROLS) for name in SHAPES),
         *(replace(_plain(f"load_cbuf_to_{to}", _LOAD), words=(TRANSPOSE,)) for to in ("ca", "cb")),

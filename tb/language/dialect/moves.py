@@ -18,10 +18,10 @@ from xdsl.utils.lexer import Span
 
 from tb.isa.nz.table import MODES
 from tb.language.dialect.cube import check_load, check_mad, read_load, read_mad
-from tb.language.dialect.forms import FORMS, KNOWN_FORMS, L2, Form
+from tb.language.dialect.forms import FILLS, FORMS, KNOWN_FORMS, L2, Form
 from tb.language.dialect.ops import SEGMENTS, Fault, MoveOp, OpError, segment_sizes, string, written
 from tb.language.dialect.reading import Reading, unknown_clause
-from tb.language.dialect.refusals import FILLS, check_known
+from tb.language.dialect.refusals import check_known
 from tb.language.dialect.types import type_name
 from tb.language.dialect.write_backs import read_clauses
 from tb.language.parser.syntax import TYPE_WORDS, Item, OpText, read_op, standing

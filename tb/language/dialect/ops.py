@@ -24,6 +24,7 @@ from xdsl.irdl import traits_def
 from tb.language.dialect.forms import (
     BUFFER,
     CLIP,
+    FILLS,
     FLAG,
     INTEGER,
     NUMBER,
@@ -290,7 +291,7 @@ def _decode(op: MoveOp) -> Written:
         _decode_fix(op, result)
     if form.family == "nz":
         result.words["mode"] = str(_word(op, "mode"))
-    if form.family in ("load", "mad") or form.name.startswith("load_cbuf_to_"):
+    if form.family in ("load", "mad") or form.name.startswith(("load_cbuf_to_", *FILLS)):
         result.words = {name: _word(op, name) for name in form.words}
     hidden = (SEGMENTS, *form.words)
     result.attributes = {

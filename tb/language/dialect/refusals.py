@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
 
 from tb.isa.dtypes import Ptr, element_bits
+from tb.language.dialect.forms import FILLS
 from tb.language.dialect.ops import Fault, OpError, Written
 from tb.language.dialect.types import pointer_of, type_name
 
@@ -18,9 +19,6 @@ FP4 = ("f4E2M1x2", "f4E1M2x2")
 """Pairs of 4-bit floats."""
 
 _MOST_STEP, _MOST_OTHER = 255, 65535
-
-FILLS = ("raw_fill_l1", "create_cbuf_matrix")
-"""Ops that write a pattern to L1."""
 
 
 def constant(value: SSAValue) -> int | None:

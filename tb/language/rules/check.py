@@ -31,7 +31,7 @@ from tb.isa.dma.op import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
 from tb.isa.dma.rules import PAD_TYPE
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import ELEMENT_BYTES
-from tb.isa.fill.op import FillDescriptor
+from tb.isa.fill.op import FillDescriptor, RawFillL1
 from tb.isa.fix import rules as fix_rules
 from tb.isa.fix.op import FixDescriptor, MteL0cGm
 from tb.isa.fix.rules import PARAMETER_RULE
@@ -59,6 +59,7 @@ from tb.language.rules.assume import (
     SOURCE,
     assume,
     harmless,
+    has_unknown,
     like,
     unknown_parts,
 )
@@ -69,7 +70,7 @@ from tb.language.unknown import UndecidedError
 HINT_RULES = ("DMA-L15", "FIX-L13")
 """S rules of constant hints; the engine decides the same operands by their width."""
 
-_WIDTHS = ("DMA-L05", "ND-L03", "BT-L02", "FB-L02", "FIX-L14", "LD-L03")
+_WIDTHS = ("DMA-L05", "ND-L03", "BT-L02", "FB-L02", "FIX-L14", "LD-L03", "RF-L02")
 _RANGES = ("DMA-L12", "ND-L08", "BT-L04", "FB-L04", "FIX-L23", "LD-L06")
 """Rules about extents, which mean nothing when an operand of them does not fit."""
 
@@ -291,7 +292,11 @@ def _d_undecided(
     if not rules:
         return ()
     made: dict[str, tuple[Descriptor, dict[Rule, Any]]] = {}
+    # An address is the sum of two operands of a fill: either may bring it to a block.
+    parts = (op.dst, op.byte_offset) if isinstance(op, RawFillL1) else ()
     for rule in rules:
+        if rule.name == "RF-L03" and any(map(has_unknown, parts)):
+            continue
         same = like(rule.name)
         if same not in made:
             chosen = harmless(same)

@@ -18,6 +18,7 @@ from tb.isa.fix.op import FixOp, MteL0cGm, MteL0cUb
 from tb.isa.fix.table import ATOMIC_DST, ATOMIC_OPS, QUANT_MODES, UB_SPLITS
 from tb.isa.mad import Mad
 from tb.isa.rules import RULES
+from tb.isa.spaces import UB_BLOCK
 from tb.isa.text import AnyOp
 from tb.language.unknown import UndecidedError
 
@@ -72,7 +73,7 @@ def undefined(name: str, op: AnyOp | Mad, rule: str) -> bool:
 
 _CHECKED = frozenset(
     (
-        *("DMA-L01", "DMA-L02", "ND-L02", "ND-L04", "ND-L05", "FB-L01"),
+        *("DMA-L01", "DMA-L02", "ND-L02", "ND-L04", "ND-L05", "FB-L01", "RF-L01", "RF-L02"),
         *("FIX-L01", "FIX-L03", "FIX-L06", "FIX-L08", "FIX-L09", "FIX-L10", "FIX-L12", "FIX-L20"),
     )
 )
@@ -182,5 +183,6 @@ _PARTLY: dict[str, Accepts] = {
     "FIX-L11": _atomic,
     "FIX-L14": _fields,
     "FIX-L21": _halves,
+    "RF-L03": lambda op: op.byte_offset % UB_BLOCK == 0,
 }
 """Rules of which the compiler checks a part."""

@@ -33,8 +33,8 @@ from tb.isa.lower import OP_CLASSES
 from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.profile import current
+from tb.language.dialect.forms import FILLS
 from tb.language.dialect.ops import Written
-from tb.language.dialect.refusals import FILLS
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.run.cube import CUBE_OPS, MADS, load_maker, mad_maker
 from tb.language.run.values import FLOAT, INDEX_BITS, NUMBER, POINTER, Kind
@@ -303,9 +303,9 @@ def _words(written: Written) -> dict[str, Any]:
 
 def _pattern(written: Written) -> dict[str, Any]:
     """Returns the fields of a fill that its operands do not have."""
-    bits = written.attributes.get("fill_word_bits")
+    bits = written.words.get("fill_word_bits")
     if bits not in WORD_BITS:
-        what = "is missing" if bits is None else f"is {bits}"
+        what = "is missing" if bits in (None, "") else f"is {bits}"
         raise BuildError(f"fill_word_bits {what}", rule="RF-L01", legal="16 or 32")
     fixed: dict[str, Any] = {"fill_word_bits": bits}
     if written.name == RAW_FILL_L1.name:

@@ -231,4 +231,4 @@ def test_the_printed_testplan_has_every_entry() -> None:
     assert all(
         f"`{name.removeprefix(PYTEST)}`" in text for one in plan.behaviour for name in one.tests
     )
-    assert set(re.findall(r"\b(?:DMA|ND|BT|FB|FIX|LD)-L\d\d\b", text)) == set(RULES)
+    assert set(re.findall(r"\b(?:DMA|ND|BT|FB|FIX|LD|RF)-L\d\d\b", text)) == set(RULES)

@@ -46,7 +46,7 @@ from tests.wording import pattern
 
 @pytest.fixture(scope="module")
 def chains() -> list[OpBlock]:
-    return list(CopyGenerator(31, COPY_FORMS).blocks(22000))
+    return list(CopyGenerator(31, COPY_FORMS).blocks(26000))
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +212,8 @@ def test_sizes_and_nops(by_op: dict[str, list[Descriptor]], name: str) -> None:
 def test_both_ends_of_both_memories(by_op: dict[str, list[Descriptor]], name: str) -> None:
     spec = OPS[name]
     of_loads = isinstance(spec, LoadSpec)
-    for keyword, side_of in ((spec.source, source), (spec.destination, destination)):
+    both = ((spec.source, source), (spec.destination, destination))
+    for keyword, side_of in both if spec.source else both[1:]:
         sides = [side_of(desc) for desc in _live(by_op[name])]
         addresses = range(SIZES[sides[0].space])
         if of_loads and keyword != spec.source:
