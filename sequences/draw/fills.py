@@ -14,6 +14,8 @@ from tb.isa.fill.op import COUNT_BITS, RAW_BITS, RAW_FILL_L1
 from tb.isa.spaces import UB_BLOCK
 
 MOST = (1 << COUNT_BITS) - 1
+WHOLE = 0.005
+"""Fraction of fills of as many bytes as an op may write."""
 
 
 def fills(opcode: Ints) -> Bools:
@@ -37,6 +39,8 @@ def shape_fills(
     size = len(index)
     units = np.minimum(write // UB_BLOCK, MOST)
     total = np.clip(total_bytes(rng, size, limits) // UB_BLOCK, 1, units)
+    most = np.minimum(units, max(limits.max_bytes // UB_BLOCK, 1))
+    total = np.where(rng.random(size) < WHOLE, most, total)
     count = draw_counts(rng, total, np.full(size, min(MOST, limits.max_rows)))
     length = np.clip(total // count, 1, MOST)
     gap = draw_gaps(rng, count, length, units, wide=0.06, top=MOST)
