@@ -15,12 +15,14 @@ from itertools import product
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.op import MteGmL1, MteL1Ub
+from tb.isa.fill.op import RawFillL1
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.spaces import Space
 from tests.model import naive_rules
 from tests.model.naive import SIZE_OF_TYPE, Memory, Regs, plain, rows
 
-Op = MteGmL1 | MteL1Ub | MteUbUb | MteUbL1 | MteGmL1Frac | MteL1Bt | MteL1Fb | CopyUbufToUbuf
+Copy = MteGmL1 | MteL1Ub | MteUbUb | MteUbL1 | MteGmL1Frac | MteL1Bt | MteL1Fb | CopyUbufToUbuf
+Op = Copy | RawFillL1
 
 CAPACITY = {**naive_rules.CAPACITY, Space.BT: 4096, Space.FB: 4096}
 
@@ -96,8 +98,18 @@ def ub(op: MteUbUb | MteUbL1 | CopyUbufToUbuf) -> Space:
     return Space.UB1 if op.ub_sub else Space.UB0
 
 
-def effect(op: Op) -> Effect:
-    """Returns the effect of a legal op."""
+def fill(op: RawFillL1) -> dict[int, int]:
+    """Returns the bytes that a legal fill writes (spec/dma.md, section 9), by their addresses."""
+    first, size, found = op.dst + op.byte_offset, op.fill_word_bits // 8, {}
+    for r in range(op.repeat):
+        for b in range(32 * op.blocks):
+            byte = op.raw >> 8 * (b % size) & 255
+            found[first + r * (op.blocks + op.gap) * 32 + b] = byte
+    return found
+
+
+def effect(op: Copy) -> Effect:
+    """Returns the effect of a legal copy."""
     if isinstance(op, MteGmL1 | MteL1Ub):
         return _strided(op)
     if isinstance(op, MteUbUb):
@@ -195,7 +207,19 @@ def lowest_rule(op: Op) -> int:
         return _nz_rule(op)
     if isinstance(op, CopyUbufToUbuf):
         return _legacy_rule(op)
+    if isinstance(op, RawFillL1):
+        return _fill_rule(op)
     return _gap_rule(op)
+
+
+def _fill_rule(op: RawFillL1) -> int:
+    if max(op.repeat, op.blocks, op.gap) > 32767 or op.raw >= 2**32 or op.byte_offset < 0:
+        return 2
+    first, runs = op.dst + op.byte_offset, op.repeat - 1
+    if first % 32:
+        return 3
+    blocks = runs * (op.blocks + op.gap) + op.blocks if op.repeat and op.blocks else 0
+    return 4 if blocks and _out(Space.L1, first + 32 * blocks) else 0
 
 
 def _gap_rule(op: MteUbUb | MteUbL1 | MteL1Bt | MteL1Fb) -> int:

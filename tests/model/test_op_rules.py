@@ -15,6 +15,7 @@ from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
+from tb.isa.fill.op import RawFillL1
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.profile import parse_profile, use
 from tb.isa.rules import lowering_violation
@@ -28,6 +29,7 @@ UL = MteUbL1(0, 0, 2, 1, 0, 0)
 BT = MteL1Bt(0, 0, 4, 1, 0, 0)
 BT16 = replace(BT, src_type=Ptr("f16", "l1"))
 FB = MteL1Fb(0, 0, 1, 1, 0, 0)
+RF = RawFillL1(0, 0, 0x1234, 1, 1, 0)
 CC = CopyUbufToUbuf(0, 4096, 0, 1, 64, 64, 64)
 NZ = MteGmL1Frac(0, 0, "nd2nz", 4, 20, 40, 1, 1, 16, 32)
 DN = replace(NZ, mode="dn2nz", src_inner_stride=8)
@@ -93,6 +95,17 @@ LIMITS: list[tuple[naive_ops.Op, naive_ops.Op, int]] = [
     (replace(FB, fb_dst=0x10000), replace(FB, fb_dst=0x20000), 4),
     (replace(FB, fb_dst=0x10000, len_burst=0), replace(FB, fb_dst=0x20000, len_burst=0), 4),
     (replace(FB, l1_src=L1 - 64), replace(FB, l1_src=L1 - 32), 4),
+    (replace(RF, gap=32767), replace(RF, gap=32768), 2),
+    (replace(RF, repeat=32767, blocks=0), replace(RF, repeat=32768, blocks=0), 2),
+    (replace(RF, repeat=0, blocks=32767), replace(RF, repeat=0, blocks=32768), 2),
+    (replace(RF, raw=2**32 - 1), replace(RF, raw=2**32), 2),
+    (replace(RF, dst=32), replace(RF, dst=64, byte_offset=-32), 2),
+    (replace(RF, dst=16, byte_offset=16), replace(RF, byte_offset=16), 3),
+    (replace(RF, dst=L1 - 32), replace(RF, dst=L1, byte_offset=0), 4),
+    (replace(RF, byte_offset=L1 - 32), replace(RF, byte_offset=L1), 4),
+    (replace(RF, blocks=16384), replace(RF, blocks=16385), 4),
+    (replace(RF, repeat=2, gap=16382), replace(RF, repeat=2, gap=16383), 4),
+    (replace(RF, dst=L1, repeat=0), replace(RF, dst=L1 + 16, repeat=0), 3),
     (replace(CC, len_burst=65504), replace(CC, len_burst=65536), 5),
     (replace(CC, src_stride=2**21 - 1), replace(CC, src_stride=2**21), 5),
     (replace(CC, len_burst=0, n_burst=65535), replace(CC, len_burst=0, n_burst=65536), 5),

@@ -14,6 +14,7 @@ from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy, ubuf_copy_to_v06
 from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
+from tb.isa.fill.op import RawFillL1
 from tb.isa.footprint import Footprint, destination, source
 from tb.isa.lower import lower
 from tb.isa.nz.op import MteGmL1Frac
@@ -39,7 +40,7 @@ block = st.integers(0, 12).map(lambda k: 32 * k)
 gap = st.integers(0, 4)
 
 
-def check(op: naive_ops.Op) -> None:
+def check(op: naive_ops.Copy) -> None:
     """Runs an op on model and formulas, where it is legal and stays in the small memories."""
     effect = naive_ops.effect(op)
     assume(not effect.twice)
@@ -131,6 +132,26 @@ def test_bias_loads(data: st.DataObject) -> None:
     types = Ptr(dtype, "l1"), Ptr("i32" if dtype == "i32" else "f32", "bt")
     length, count = draw(st.integers(0, 20)), draw(few)
     check(MteL1Bt(draw(block), 64 * draw(few), length, count, draw(gap), draw(gap), *types))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_fills(data: st.DataObject) -> None:
+    draw = data.draw
+    first, raw = draw(block), draw(st.integers(0, 2**32 - 1))
+    offset, bits = draw(st.integers(0, first)), draw(st.sampled_from([16, 32]))
+    op = RawFillL1(first - offset, offset, raw, draw(few), draw(few), draw(gap), bits)
+    assert naive_ops.lowest_rule(op) == 0
+    written = naive_ops.fill(op)
+    expected = noise(Space.L1, 0, SMALL[Space.L1])
+    actual = {Space.L1: expected.copy()}
+    for address, byte in written.items():
+        expected[address] = byte
+    outcome = ReferenceModel(actual).execute(op)
+    assert outcome.status is Status.OK
+    assert actual[Space.L1].tobytes() == expected.tobytes()
+    assert addresses(outcome.written) == set(written) == addresses(destination(lower(op)))
+    assert addresses(source(lower(op))) == addresses(outcome.read) == set()
 
 
 @pytest.mark.long
