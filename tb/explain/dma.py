@@ -47,18 +47,21 @@ def dma_parts(desc: DmaDescriptor) -> Iterator[Part]:
         yield from _tail(desc, source, target, axes)
 
 
-def update(desc: DmaDescriptor) -> str:
+def update(atomic_type: int, atomic_op: int, nosat: bool) -> str:
     """Returns what an atomic store does with the old value (spec/order_and_atomics.md, 6)."""
-    kind = _TYPE_NAMES[desc.atomic_type]
-    ends = "" if kind != "f16" else ", inf and NaN kept" if desc.nosat else ", saturated"
-    return f"atomic {_OP_NAMES[desc.atomic_op]} as {kind} to the old value{ends}"
+    kind = _TYPE_NAMES.get(atomic_type, str(atomic_type))
+    ends = "" if kind != "f16" else ", inf and NaN kept" if nosat else ", saturated"
+    return f"atomic {_OP_NAMES.get(atomic_op, atomic_op)} as {kind} to the old value{ends}"
 
 
 def _updated(desc: DmaDescriptor, source: Place, target: Place, axes: Sequence[Axis]) -> Part:
     """Returns the elements of an atomic store."""
     size = ATOMIC_BYTES[desc.atomic_type]
     element = Axis("element", desc.len // size, size, size)
-    return Part(DATA, *target, size, (*axes, element), *source, size, moved=False, how=update(desc))
+    return Part(
+        DATA, *target, size, (*axes, element), *source, size, moved=False,
+        how=update(desc.atomic_type, desc.atomic_op, bool(desc.nosat)),
+    )  # fmt: skip
 
 
 def _padded(

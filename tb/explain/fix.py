@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tb.explain.dma import update
 from tb.explain.parts import DATA, Axis, Part
 from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.remarks import unsigned
 from tb.isa.fix.table import (
-    ATOMIC_OPS,
-    ATOMIC_TYPES,
+    DST_BF16,
+    DST_F16,
     DST_I16,
     DST_I32,
     DST_S4,
@@ -49,6 +51,16 @@ _STAGES = {
 _NAMES = ("f32", "i32", "f16", "bf16", "i16", "e4m3fn", "hif8", "s8", "u8", "s4")
 _RELU_NAMES = {code: name for name, code in RELU_MODES.items()}
 _SAT_NAMES = {code: name for name, code in SAT_MODES.items() if name}
+_ALWAYS_SAT = ("f32_bf16", "deqf16_vec", "deqf16_scalar")
+"""Modes on which neither nosat nor preserve_nan acts with sat_scope = a5."""
+
+
+def _saturation(desc: FixDescriptor) -> int:
+    """Returns the saturation of the conversion (section 7; knob ``sat_scope``)."""
+    if current().sat_scope == "all" or desc.dst_type not in (DST_F16, DST_BF16):
+        return desc.sat
+    outside = desc.mode.name in _ALWAYS_SAT or desc.sat == SAT_MODES["preserve_nan"]
+    return SAT_MODES["sat"] if outside else desc.sat
 
 
 def steps(desc: FixDescriptor) -> tuple[str, ...]:
@@ -73,7 +85,7 @@ def steps(desc: FixDescriptor) -> tuple[str, ...]:
         found.append("normal_relu")
     integer = desc.dst_type not in FLOAT_DSTS
     if integer and mode.scale:
-        stage, limits = _STAGES[desc.dst_type]
+        stage, limits = _STAGES[DST_U8 if unsigned(desc) else desc.dst_type]
         found.append(f"round and clamp to {stage}")
         if mode.vector:
             found.append("+ offset of channel n")
@@ -85,13 +97,10 @@ def steps(desc: FixDescriptor) -> tuple[str, ...]:
             found.append(f"clip {desc.clip:#x}")
         name = _NAMES[desc.dst_type]
         if not integer and name != "f32":
-            found.append(f"to {name}, {_SAT_NAMES.get(desc.sat, desc.sat)}")
-    found.append(f"{_NAMES[desc.dst_type]} element")
+            found.append(f"to {name}, {_SAT_NAMES[_saturation(desc)]}")
+    found.append(f"{'low 8 bits as ' if unsigned(desc) else ''}{_NAMES[desc.dst_type]} element")
     if desc.atomic_type:
-        kinds = {code: name for name, code in ATOMIC_TYPES.items()}
-        ops = {code: name for name, code in ATOMIC_OPS.items()}
-        kind = kinds.get(desc.atomic_type, str(desc.atomic_type))
-        found.append(f"atomic {ops.get(desc.atomic_op, desc.atomic_op)} as {kind} to the old value")
+        found.append(update(desc.atomic_type, desc.atomic_op, desc.sat == SAT_MODES["nosat"]))
     return tuple(found)
 
 

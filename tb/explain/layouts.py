@@ -38,7 +38,8 @@ def _dma(desc: DmaDescriptor) -> Iterator[str]:
         yield f"a compact group: the rows follow each other without a gap, {total} B together"
     if desc.atomic_type:
         size = ATOMIC_BYTES[desc.atomic_type]
-        yield f"read-modify-write of GM, elements of {size} B: {update(desc)}"
+        what = update(desc.atomic_type, desc.atomic_op, bool(desc.nosat))
+        yield f"read-modify-write of GM, elements of {size} B: {what}"
     if desc.padded and desc.compact:
         yield "each group padded to the end of its last 32-byte block"
     elif desc.padded:

@@ -19,6 +19,7 @@ from tb.isa.descriptor import field_values, packed
 from tb.isa.dma.legacy import DmaRegisters, LegacySet
 from tb.isa.fields import DESC_WORDS, OPCODE_BITS
 from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.remarks import remarks
 from tb.isa.footprint import parameters
 from tb.isa.lower import Descriptor
 from tb.isa.ops import TEXT_FORMS
@@ -167,6 +168,8 @@ def explain(
     desc = lowering.descriptor
     status, verdict = judged(rules, desc)
     moves = status in (LEGAL, UNDEFINED) and desc is not None
+    if moves and isinstance(desc, FixDescriptor):
+        notes = (*notes, *remarks(desc))
     return Explained(
         name=name,
         text=to_text(op),

@@ -22,6 +22,7 @@ from tb.language.place import Finding, ProgramError, judged
 from tb.language.reader import Source, read_file
 from tb.language.rules.check import HINT_RULES, check
 from tb.language.rules.compiler import NOT_EXECUTED
+from tb.language.rules.remarks import program_remarks
 from tb.language.run.walk import trace
 from tb.language.trace import Trace
 from tb.programs.buffers import (
@@ -236,7 +237,7 @@ def _prepared(
     )
     read = [request.path, *([request.setup] if request.setup else [])]
     read += [one.source.path for one in found if not one.source.maker]
-    notes = (*source.notes, *sequence.notes)
+    notes = (*source.notes, *sequence.notes, *program_remarks(bound))
     return Prepared(request, job, bound, sequence, found, outputs, tuple(read), notes, warnings)
 
 

@@ -511,6 +511,19 @@ ATOMIC = """func.func @k(%out: !pto.ptr<f16, gm>) {
 """
 
 
+WRITE_BACK = """func.func @f(%out: !pto.ptr<i8, gm>) {
+  %c0 = arith.constant 0 : i64
+  %c16 = arith.constant 16 : i64
+  %one = arith.constant 1.0 : f32
+  %src = pto.castptr %c0 : i64 -> !pto.ptr<f32, l0c>
+  pto.mte_l0c_gm %src, %out, %c16, %c16, %c16, %c16, %c0, %c0,
+    pre_quant(%one, mode = qf322b8_pre_scalar), nz2nd
+    : !pto.ptr<f32, l0c>, !pto.ptr<i8, gm>, i64, i64, i64, i64, i64, i64, f32
+  return
+}
+"""
+
+
 def test_an_update_without_a_definition_does_not_run(copy: Path) -> None:
     """FIX-L11 is a warning of verify: the compiler accepts the type of another element."""
     copy.write_text(ATOMIC)
@@ -534,6 +547,20 @@ def test_ctrl_of_the_option_and_of_the_setup_file(copy: Path) -> None:
         setup.write_text(f"ctrl = {text}\n")
         with pytest.raises(PtoError, match=r"is no value of CTRL: an integer 0\.\.0xf{16}"):
             given()
+
+
+@pytest.mark.parametrize(("profile", "count"), [("seed", 0), ("a5", 1)])
+def test_unsigned_bytes_of_a_signed_destination_have_a_note(
+    copy: Path, profile: str, count: int
+) -> None:
+    """spec/fixpipe.md, section 5 (A-37)."""
+    copy.write_text(WRITE_BACK)
+    copy.with_suffix(".toml").write_text("[backgrounds]\nl0c = 1\n")
+    options = ProgramOptions(args=("0=empty:256",))
+    (one,) = Replay.make(("copy.pto",), options, {"profile": profile}).files.programs
+    notes = [note for note in report(one).notes if "low 8 bits of 0..255" in note]
+    assert len(notes) == count
+    assert all(note.startswith("copy.pto:6:3: note: pto.mte_l0c_gm: ") for note in notes)
 
 
 def test_hazards_are_refused_unless_the_option_allows_them(

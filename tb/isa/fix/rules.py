@@ -415,7 +415,7 @@ D_RULES: dict[Rule, DPredicate] = {
     Rule(17, "D", "on chip: destination strides multiples of 32 bytes", "FIX"): l17,
     Rule(18, "D", "4-bit destination: even strides and rows", "FIX"): l18,
     Rule(19, "D", "nz2nz: n a multiple of 16, or of 8 with the split", "FIX"): l19,
-    Rule(20, "D", "unit_flag with nz2dn: K 1", "FIX"): l20,
+    Rule(20, "D", "unit_flag with nz2dn: K 1; nz2nz(1) where A5 has it (modes = a5)", "FIX"): l20,
     Rule(21, "D", "split_m: m even; split_n: n a multiple of 32", "FIX"): l21,
     Rule(22, "D", "fb pointers aligned, parameters inside their segment of fb", "FIX"): l22,
     Rule(23, "D", "accumulators inside l0c, bytes written inside the destination", "FIX"): l23,
