@@ -46,6 +46,10 @@ def explain(
     ubuf_to_ubuf: Annotated[
         str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
     ] = "bytes",
+    quant_codes: Annotated[
+        str,
+        typer.Option("--quant-codes", help="quant codes of a raw word Xt: ptoas or spec"),
+    ] = "ptoas",
     profile: ProfileOption = "",
     json: Annotated[
         str, typer.Option("--json", help="file for JSON, - for the output", callback=target)
@@ -78,6 +82,7 @@ def explain(
         show=show,
         rows=rows,
         ubuf_to_ubuf=ubuf_to_ubuf,
+        quant_codes=quant_codes,
         profile=profile,
         json=json,
         picture=picture,

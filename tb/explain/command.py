@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from tb.common.errors import PtoError
 from tb.common.text import comma_list
@@ -43,6 +43,7 @@ class Options:
         show: Sections, separated by commas.
         rows: Ranges to list.
         ubuf_to_ubuf: ``bytes`` or ``blocks``.
+        quant_codes: ``ptoas`` or ``spec``.
         profile: Profile.
         json: File, ``-`` for standard output, or empty.
         picture: File, or empty.
@@ -59,6 +60,7 @@ class Options:
     show: str = SHOW
     rows: int = MOST_ROWS
     ubuf_to_ubuf: str = "bytes"
+    quant_codes: str = "ptoas"
     profile: str = ""
     json: str = ""
     picture: str = ""
@@ -104,7 +106,7 @@ def explain_command(what: str, options: Options) -> int:
         told = [
             explain(
                 one.op, one.registers, one.ctrl, name=one.name, place=one.place, run=one.run,
-                notes=one.notes, unknown=one.unknown,
+                notes=one.notes, unknown=one.unknown, raw=one.raw,
             )
             for one in chosen
         ]  # fmt: skip
@@ -133,6 +135,7 @@ def _profile(text: str) -> Profile:
 def _chosen(what: str, options: Options) -> list[Chosen]:
     """Returns the ops to explain."""
     from tb.explain.programs import of_file
+    from tb.explain.raw import CODES
     from tb.explain.steps import of_text
 
     if options.ubuf_to_ubuf not in ("bytes", "blocks"):
@@ -141,6 +144,12 @@ def _chosen(what: str, options: Options) -> list[Chosen]:
             legal="bytes, blocks",
         )  # fmt: skip
     unit: UNIT = "blocks" if options.ubuf_to_ubuf == "blocks" else "bytes"
+    if options.quant_codes not in get_args(CODES):
+        raise PtoError(
+            f"--quant-codes is {options.quant_codes!r}", where="--quant-codes",
+            legal=", ".join(get_args(CODES)),
+        )  # fmt: skip
+    codes: CODES = "spec" if options.quant_codes == "spec" else "ptoas"
     path = _path(what)
     if path is None:
         for name, given in (
@@ -151,7 +160,7 @@ def _chosen(what: str, options: Options) -> list[Chosen]:
                 raise PtoError(f"{name} goes with a program file", where=name)
         text = sys.stdin.read() if what == "-" else what
         values = dict(_pair("--value", one) for one in options.values)
-        return of_text(text, values, options.element, unit)
+        return of_text(text, values, options.element, unit, codes)
     for name, given in (("--value", options.values), ("--element", options.element)):
         if given:
             raise PtoError(f"{name} goes with an op as text", where=name)
@@ -162,6 +171,7 @@ def _chosen(what: str, options: Options) -> list[Chosen]:
     return of_file(
         path, arguments=arguments, function=options.function, lines=options.lines,
         numbers=options.ops, run=options.run, ubuf_to_ubuf=unit,
+        quant_codes=codes,
     )  # fmt: skip
 
 

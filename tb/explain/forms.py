@@ -54,7 +54,8 @@ class OpForm:
 
 
 _MAPPING = "spec/README.md, legacy mapping"
-_RAW = "spec/dialect.md, section 5"
+RAW = "spec/dialect.md, section 5"
+"""Place of the register forms in the specification."""
 
 Values = tuple[tuple[str, Get], ...]
 
@@ -110,12 +111,15 @@ _CC_WORDS = (
     ("set_loop3_para", "LOOP3_PARA"),
     ("set_channel_para", "CHANNEL_PARA"),
     ("set_fpc", "FPC"),
+    ("set_quant_pre", "QUANT_PRE"),
+    ("set_relu_alpha", "RELU_ALPHA"),
     ("set_ctrl", "CTRL"),
     ("", "Xm"),
     ("", "Xt"),
 )
-_HALVES, _LOW = ("set_loop3_para", "set_channel_para"), 40
-_CC_NOTE = "bits of set_quant_pre, set_relu_alpha and set_fix_clip_relu are not specified"
+HALVES, LOW_BITS = ("set_loop3_para", "set_channel_para"), 40
+"""Ops that set a word by its low 40 and its high 24 bits."""
+_CC_NOTE = "bits of set_fix_clip_relu are not specified"
 _LOOPS_L1 = "of an op with loops: bits of the registers *_outtol1 are not specified"
 _LOOPS_UB = "none with loops: the specification has no loop registers from L1 to UB"
 
@@ -218,7 +222,7 @@ def forms_of(op: AnyOp, desc: Descriptor, registers: DmaRegisters) -> tuple[OpFo
             continue
         if not raw.when(desc):
             if raw.without:
-                found.append(OpForm("expansion of the compiler", (), _RAW, raw.without))
+                found.append(OpForm("expansion of the compiler", (), RAW, raw.without))
             continue
         before = [
             f"{name} {_operands(name, values[word])}"
@@ -228,15 +232,15 @@ def forms_of(op: AnyOp, desc: Descriptor, registers: DmaRegisters) -> tuple[OpFo
         names = [f"{name} {_shown(name, get(desc))}" for name, get in raw.operands]
         names += [f"{word} {values[word]:#018x}" for name, word in raw.words if not name]
         lines = (*before, f"{raw.name} {', '.join(names)}")
-        found.append(OpForm("expansion of the compiler", lines, _RAW, raw.note, text=False))
+        found.append(OpForm("expansion of the compiler", lines, RAW, raw.note, text=False))
     return tuple(found)
 
 
 def _operands(name: str, word: int) -> str:
     """Returns the operands of an op that sets a word: one, or its low 40 and its high 24 bits."""
-    if name not in _HALVES:
+    if name not in HALVES:
         return f"{word:#x}"
-    return f"low {word & (1 << _LOW) - 1:#x}, high {word >> _LOW:#x}"
+    return f"low {word & (1 << LOW_BITS) - 1:#x}, high {word >> LOW_BITS:#x}"
 
 
 def _shown(name: str, value: int) -> str:

@@ -6,12 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tb.explain.forms import OpForm, forms_of
+from tb.explain.forms import RAW, OpForm, forms_of
 from tb.explain.layouts import layout_lines, view_of
 from tb.explain.maps import parts_of
 from tb.explain.others import effect, sentence, written_words
 from tb.explain.parts import Part
 from tb.explain.profiles import Difference, differences
+from tb.explain.raw import COPIES, ReadBack
 from tb.explain.rules import BROKEN, Verdict, verdicts
 from tb.explain.words import WordValue, words_of
 from tb.isa.ctrl import CtrlOp
@@ -128,6 +129,7 @@ def explain(
     run: str = "",
     notes: tuple[str, ...] = (),
     unknown: str = "",
+    raw: ReadBack | None = None,
 ) -> Explained:
     """Returns what is to be said of an op under the profile of this process.
 
@@ -140,10 +142,13 @@ def explain(
         unknown: Why it cannot be explained, where an operand is not known; else empty.
         run: Which of its executions this is.
         notes: Assumptions.
+        raw: The register form that the op is written in, with its words.
     """
+    if raw is not None:
+        notes = (*notes, *raw.notes, *([f"no v0.6 op is shown: {raw.why}"] if raw.why else ()))
     if op is not None:
         name = name or to_text(op).removeprefix("pto.").partition(" ")[0]
-    found = PIPES.get(TEXT_FORMS.get(name, name))
+    found = PIPES.get(TEXT_FORMS.get(name, COPIES[name].op if name in COPIES else name))
     pipe = found.value if found else ""
     profile = str(current())
     held = registers or DmaRegisters()
@@ -151,8 +156,9 @@ def explain(
     if op is None or unknown:
         status, words = (UNKNOWN, unknown) if unknown else (NO_BYTES, sentence(name, foreign=True))
         return Explained(
-            name, f"pto.{name}", place, run, notes, pipe, profile, status, words, nothing, nothing,
-            nothing, "", nothing, nothing, nothing, nothing, nothing, nothing,
+            name, raw.text if raw else f"pto.{name}", place, run, notes, pipe, profile, status,
+            words, nothing, nothing, nothing, "", nothing, raw.words if raw else nothing, nothing,
+            nothing, nothing, nothing,
         )  # fmt: skip
     lowering = Lowering(op, held, ctrl)
     rules = verdicts(lowering)
@@ -170,9 +176,10 @@ def explain(
     moves = status in (LEGAL, UNDEFINED) and desc is not None
     if moves and isinstance(desc, FixDescriptor):
         notes = (*notes, *remarks(desc))
+    written = OpForm("v0.6", (to_text(op),), RAW)
     return Explained(
         name=name,
-        text=to_text(op),
+        text=raw.text if raw else to_text(op),
         place=place,
         run=run,
         notes=notes,
@@ -185,8 +192,8 @@ def explain(
         layout=layout_lines(desc) if moves and desc is not None else (),
         view=view_of(desc) if moves and desc is not None else "",
         parameters=_parameters(desc) if moves and isinstance(desc, FixDescriptor) else (),
-        words=() if desc is None else words_of(desc),
-        forms=() if desc is None else forms_of(op, desc, held),
+        words=raw.words if raw else () if desc is None else words_of(desc),
+        forms=(written,) if raw else () if desc is None else forms_of(op, desc, held),
         fields=() if desc is None else _fields(desc),
         packed=() if desc is None else _words(packed(desc)),
         differences=differences(op, held, ctrl),

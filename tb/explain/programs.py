@@ -4,34 +4,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tb.common.errors import PtoError
 from tb.explain.others import sentence
 from tb.explain.products import product_notes
-from tb.explain.steps import UNIT, Chosen, in_order, other
-from tb.isa.ctrl import CtrlOp
-from tb.isa.dma.legacy import LegacySet
+from tb.explain.raw import CODES, READ_BACK
+from tb.explain.steps import UNIT, Chosen, in_order, moves_data, of_raw, other
 from tb.isa.spaces import GM_ADDR_BITS
-from tb.language.place import Place
-from tb.language.trace import Compute, Move, Trace
+from tb.language.place import Place, ProgramError
+from tb.language.trace import CORES, Compute, Move, Raw, Trace
 
 if TYPE_CHECKING:
     from tb.language.reader import Source
 
 ROOM = 1 << 32
 """Bytes between the assumed addresses of buffers in GM."""
-
-
-def _moves(walked: Trace) -> list[Move]:
-    return [
-        step
-        for step in walked.steps
-        if isinstance(step, Move) and not isinstance(step.op, LegacySet | CtrlOp)
-    ]
 
 
 def _assumed(
@@ -58,8 +52,9 @@ def of_file(
     numbers: Sequence[int] = (),
     run: int = 1,
     ubuf_to_ubuf: UNIT = "bytes",
+    quant_codes: CODES = "ptoas",
 ) -> list[Chosen]:
-    """Returns the ops of a program that move data, each in the text once.
+    """Returns the ops of a program that move data, each once, or once for each vector core.
 
     Args:
         path: The program.
@@ -69,12 +64,13 @@ def of_file(
         numbers: Numbers of the ops in the order of the text, from 1.
         run: Which execution of an op that is executed several times, from 1.
         ubuf_to_ubuf: Unit of the operands of ``copy_ubuf_to_ubuf``.
+        quant_codes: Table of the quantization codes in raw words.
 
     Raises:
         PtoError: the program cannot be read or walked, or there is no such op.
     """
     from tb.language.reader import read_file
-    from tb.language.run.walk import entries, trace
+    from tb.language.run.walk import entries, running
 
     source = read_file(path)
     names = (function,) if function else entries(source) or ("",)
@@ -82,14 +78,27 @@ def of_file(
     others: list[Chosen] = []
     for name in names:
         known, notes = _assumed(source, name, arguments)
-        walked = trace(
-            source, function=name, arguments=known, static=True, foreign="skip",
+        walk = partial(
+            _walked, source, function=name, arguments=known, static=True, foreign="skip",
             ubuf_to_ubuf=ubuf_to_ubuf,
         )  # fmt: skip
-        missing = _missing(walked, known)
-        found += _chosen(walked, notes, run, len(found), missing)
+        walked = walk()
+        cores = {core.number for core in running(source)}
+        seen = _Seen(run, tuple(notes), _missing(walked, known), quant_codes, cores)
+        seen.add(walked, None)
+        seen.add_untaken(walk, walked)
+        listed = seen.ordered()
+        before = len({one.place for one in found})
+        places = dict.fromkeys(one.place for one in listed if moves_data(one))
+        numbers_of = {place: number for number, place in enumerate(places, before + 1)}
+        found += [replace(x, number=numbers_of[x.place]) for x in listed if moves_data(x)]
         if lines:
-            others += _others(walked, run, missing)
+            others += [one for one in listed if not moves_data(one)]
+            others += [
+                other(skipped.name.removeprefix("pto."), str(skipped.place))
+                for skipped in walked.skipped
+                if str(skipped.place) not in {one.place for one in listed}
+            ]
     if lines:
         others += _written(source, {one.place for one in (*found, *others)})
     if not found and not others:
@@ -119,40 +128,118 @@ def _line(one: Chosen) -> int:
     return int(one.place.rsplit(":", 2)[-2])
 
 
-def _which(run: int, times: int) -> str:
-    return f"execution {min(run, times)} of {times}" if times > 1 else ""
+def _walked(source: Source, **options: Any) -> Trace:
+    """Returns a static trace of every core that runs, each with its own registers."""
+    from tb.language.run.walk import merged, running, trace
+
+    cores = running(source)
+    if not cores:
+        return trace(source, **options)
+    return merged([trace(source, stream=core, **options) for core in cores], cores)
 
 
-def _others(walked: Trace, run: int, missing: str) -> list[Chosen]:
-    """Returns the ``run``-th execution of the ops that move no data, each in the text once."""
-    found: dict[Place, Chosen] = {}
-    seen: Counter[Place] = Counter()
-    times = Counter(step.place for step in walked.steps)
-    moves = [step for step in walked.steps if isinstance(step, Move)]
-    for move, one in zip(moves, in_order([(x.op, x.name) for x in moves], ()), strict=True):
-        if isinstance(move.op, LegacySet | CtrlOp):
-            unknown = missing if move.lowering.unknown else ""
-            told = replace(one, place=str(move.place), unknown=unknown)
-            seen[move.place] += 1
-            if seen[move.place] == min(run, times[move.place]):
-                count = times[move.place]
-                found[move.place] = replace(told, run=_which(run, count), times=count)
-    for step in walked.steps:
-        if isinstance(step, Compute):
-            seen[step.place] += 1
-            count = times[step.place]
-            if seen[step.place] == min(run, count):
-                told = other(step.name.removeprefix("pto."), str(step.place))
-                notes = product_notes(step.op)
-                found[step.place] = replace(told, notes=notes, run=_which(run, count), times=count)
-    for skipped in walked.skipped:
-        name = skipped.name.removeprefix("pto.")
-        found.setdefault(skipped.place, other(name, str(skipped.place)))
-    for dead in walked.dead:
-        never = "it is never executed: its branch is not taken, or its loop has no iteration"
-        one = other(dead.name, str(dead.place))
-        found.setdefault(dead.place, replace(one, unknown=never))
-    return list(found.values())
+NOT_TAKEN = (
+    "not taken: the program does not execute this op; its branch is not taken, or its loop has no "
+    "iteration"
+)
+
+
+_VECTORS = {1, 2}
+"""Numbers of the vector cores."""
+
+
+def _content(one: Chosen) -> str:
+    """Returns what an op does; unknown numbers are not compared as numbers."""
+    words = one.raw and (one.raw.text, one.raw.words)
+    return repr((one.name, one.op, one.registers, one.ctrl, words, one.notes))
+
+
+class _Seen:
+    """Executions of the ops of a function, one for each op and core.
+
+    Attributes:
+        run: Which execution of an op that is executed several times.
+        notes: Assumptions.
+        missing: What is to be said of an op with an operand that is not known.
+        codes: Table of the codes in raw words.
+        cores: Numbers of the cores that run.
+    """
+
+    def __init__(
+        self, run: int, notes: tuple[str, ...], missing: str, codes: CODES, cores: set[int]
+    ) -> None:
+        self.run, self.notes, self.missing, self.codes = run, notes, missing, codes
+        self.cores = cores
+        self._found: dict[tuple[Place, int], Chosen] = {}
+
+    def add(self, walked: Trace, only: set[Place] | None) -> None:
+        """Takes the ops of a trace: those of ``only``, which are not executed, or all."""
+        steps = [step for step in walked.steps if isinstance(step, Move | Compute)]
+        raws = [raw for raw in walked.raw if raw.name in READ_BACK]
+        listed: list[tuple[Move | Compute | Raw, Chosen]] = [
+            *zip(steps, self._chosen(steps), strict=True),
+            *zip(raws, of_raw(raws, self.codes), strict=True),
+        ]
+        times = Counter((step.place, step.core) for step, _ in listed)
+        seen: Counter[tuple[Place, int]] = Counter()
+        for step, one in listed:
+            key = step.place, step.core
+            if only is not None and step.place not in only:
+                continue
+            seen[key] += 1
+            count = times[key] if only is None else 1
+            if seen[key] != min(self.run, count):
+                continue
+            again = f"execution {seen[key]} of {count}" if count > 1 else ""
+            notes = (*self.notes, *one.notes) if moves_data(one) else one.notes
+            if only is not None:
+                notes, count = (*notes, NOT_TAKEN), 0
+            self._found.setdefault(key, replace(one, notes=notes, run=again, times=count))
+
+    def add_untaken(self, walk: Callable[..., Trace], walked: Trace) -> None:
+        """Takes the ops that no run reaches: walked aside, else from their constants."""
+        dead = {step.place for step in walked.dead}
+        dead |= {one.place for one in walked.skipped if one.known}
+        dead -= {place for place, _ in self._found}
+        if not dead:
+            return
+        with suppress(ProgramError):
+            self.add(walk(untaken=True), dead)
+        self.add(replace(walked, steps=walked.dead, raw=()), dead)
+
+    def _chosen(self, steps: Sequence[Move | Compute]) -> Iterator[Chosen]:
+        moves = [step for step in steps if isinstance(step, Move)]
+        held: dict[int, Chosen] = {}
+        for core in {move.core for move in moves}:
+            mine = [move for move in moves if move.core == core]
+            after = in_order([(move.op, move.name) for move in mine], ())
+            held |= {id(move): one for move, one in zip(mine, after, strict=True)}
+        for step in steps:
+            place = str(step.place)
+            if isinstance(step, Compute):
+                told = other(step.name.removeprefix("pto."), place)
+                yield replace(told, notes=product_notes(step.op))
+                continue
+            one = replace(held[id(step)], place=place)
+            if moves_data(one):
+                one = replace(one, registers=step.registers, ctrl=step.ctrl)
+            yield replace(one, unknown=self.missing if step.lowering.unknown else "")
+
+    def ordered(self) -> list[Chosen]:
+        """Returns the ops in the order of the text, those that cores share once."""
+        found: list[Chosen] = []
+        pairs = sorted(self._found.items(), key=lambda x: (x[0][0].line, x[0][0].column, x[0][1]))
+        for _, same in groupby(pairs, key=lambda pair: pair[0][0]):
+            variants: dict[str, list[tuple[int, Chosen]]] = {}
+            for (_, core), one in same:
+                variants.setdefault(_content(one), []).append((core, one))
+            vectors = {core for each in variants.values() for core, _ in each} & _VECTORS
+            labelled = len(variants) > 1 or (len(vectors) == 1 and self.cores >= _VECTORS)
+            for each in variants.values():
+                one = each[0][1]
+                label = " and ".join(CORES[core] for core, _ in each) if labelled else ""
+                found.append(replace(one, run=", ".join(filter(None, (label, one.run)))))
+        return found
 
 
 def _written(source: Source, told: set[str]) -> list[Chosen]:
@@ -180,7 +267,7 @@ def _known(chosen: list[Chosen], run: int) -> list[Chosen]:
     Raises:
         PtoError: none of them is known, or executed so often.
     """
-    most = max((one.times for one in chosen), default=1)
+    most = max((1, *(one.times for one in chosen)))
     if run > most:
         raise PtoError(f"--run is {run}", where="--run", legal=f"1..{most}, which are executed")
     if chosen and all(one.unknown and one.op for one in chosen):
@@ -191,29 +278,3 @@ def _known(chosen: list[Chosen], run: int) -> list[Chosen]:
             remedy=chosen[0].unknown.partition(": ")[2],
         )
     return chosen
-
-
-def _chosen(
-    walked: Trace, notes: Sequence[str], run: int, before: int, missing: str
-) -> list[Chosen]:
-    """Returns the ``run``-th execution of each op in the order of the text."""
-    moves = _moves(walked)
-    times = Counter(move.place for move in moves)
-    seen: Counter[object] = Counter()
-    found: dict[object, Move] = {}
-    for move in moves:
-        seen[move.place] += 1
-        if seen[move.place] == min(run, times[move.place]):
-            found[move.place] = move
-    ordered = sorted(found.values(), key=lambda x: (x.place.line, x.place.column))
-    result = []
-    for number, move in enumerate(ordered, before + 1):
-        count = times[move.place]
-        which = _which(run, count)
-        result.append(
-            Chosen(
-                move.op, move.registers, move.ctrl, move.name, str(move.place), which,
-                tuple(notes), number, missing if move.lowering.unknown else "", count,
-            )
-        )  # fmt: skip
-    return result

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 from tb.common.errors import PtoError
 from tb.explain.others import sentence
+from tb.explain.raw import COPIES, READ_BACK
 from tb.language.literal.statements import (
     NAME,
     WHERE,
     Names,
+    NoValueError,
     Statement,
     element_types,
     split,
@@ -51,8 +53,16 @@ def statements(text: str, values: Mapping[str, str], element: str = "") -> State
     for part, sub in split(text):
         match = NAME.match(part)
         assert match is not None, "an op begins with its name"
-        if sentence(match.group(1), foreign="pto." in match.group()):
-            others[match.group(1)] = None
+        name = match.group(1)
+        if name in READ_BACK:
+            v06 = COPIES[name].op if name in COPIES else ""
+            try:
+                found.append(statement(part, sub, names, elements, v06))
+            except NoValueError as error:
+                others[name] = None
+                names.notes[f"the words of pto.{name} are not read: {error.what}"] = None
+        elif sentence(name, foreign="pto." in match.group()):
+            others[name] = None
         else:
             found.append(statement(part, sub, names, elements))
     if not found and not others:

@@ -10,6 +10,7 @@ from typing import Literal
 from tb.common.errors import PtoError
 from tb.explain.given import program_of
 from tb.explain.others import passed_over
+from tb.explain.raw import CODES, COPIES, ReadBack, read_back
 from tb.explain.statements import WHERE, Statements, statements
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import DmaRegisters, LegacyCopy, LegacySet
@@ -18,7 +19,7 @@ from tb.isa.text import AnyOp
 from tb.language.literal.quick import NotQuickError, quick_op
 from tb.language.place import Finding, ProgramError
 from tb.language.run.registers import RegisterState
-from tb.language.trace import Move
+from tb.language.trace import Move, Raw
 
 UNIT = Literal["bytes", "blocks"]
 
@@ -39,7 +40,8 @@ class Chosen:
         notes: Assumptions.
         number: Number of the op in the text, from 1.
         unknown: Why it cannot be explained, where an operand is not known; else empty.
-        times: How often it is executed.
+        times: How often it is executed; 0 for one that is not.
+        raw: The register form it is written in.
     """
 
     op: AnyOp | None
@@ -52,10 +54,15 @@ class Chosen:
     number: int
     unknown: str = ""
     times: int = 1
+    raw: ReadBack | None = None
 
 
 def of_text(
-    text: str, values: Mapping[str, str], element: str = "", ubuf_to_ubuf: UNIT = "bytes"
+    text: str,
+    values: Mapping[str, str],
+    element: str = "",
+    ubuf_to_ubuf: UNIT = "bytes",
+    quant_codes: CODES = "ptoas",
 ) -> list[Chosen]:
     """Returns the ops of a text that move data; without any, all the others.
 
@@ -64,15 +71,37 @@ def of_text(
     """
     written = statements(text, values, element)
     ops = _quickly(written) if ubuf_to_ubuf == "bytes" else None
-    found = in_order(_read(written, ubuf_to_ubuf) if ops is None else ops, written.notes)
-    moves = [one for one in found if not isinstance(one.op, LegacySet | CtrlOp)]
+    if ops is None:
+        found = _read(written, ubuf_to_ubuf, quant_codes)
+    else:
+        found = in_order(ops, written.notes)
+    moves = [one for one in found if moves_data(one)]
     if not moves:
-        return [*found, *map(other, written.others)]
+        return [*found, *(replace(other(x), notes=written.notes) for x in written.others)]
     left = [name for name in written.others if not passed_over(name)]
+    if not any(one.raw for one in moves):
+        left += [one.name for one in found if one.raw]
     note = (f"not executed: {', '.join(f'pto.{name}' for name in left)}",) if left else ()
     return [
         replace(one, number=number, notes=(*one.notes, *note))
         for number, one in enumerate(moves, 1)
+    ]
+
+
+def moves_data(one: Chosen) -> bool:
+    """Returns whether an op moves data, also one that is known by its words alone."""
+    if one.raw is not None:
+        return one.name in COPIES
+    return one.op is not None and not isinstance(one.op, LegacySet | CtrlOp)
+
+
+def of_raw(steps: Sequence[Raw], codes: CODES, notes: tuple[str, ...] = ()) -> list[Chosen]:
+    """Returns the register forms of a program in its order, read back."""
+    return [
+        Chosen(
+            one.op, None, one.step.ctrl, one.step.name, str(one.step.place), "", notes, 0, raw=one
+        )
+        for one in read_back(steps, codes)
     ]
 
 
@@ -105,7 +134,7 @@ def in_order(ops: Sequence[Named], notes: tuple[str, ...]) -> list[Chosen]:
     return found
 
 
-def _read(written: Statements, ubuf_to_ubuf: UNIT) -> list[Named]:
+def _read(written: Statements, ubuf_to_ubuf: UNIT, quant_codes: CODES) -> list[Chosen]:
     """Returns the ops of a text that the reader of programs reads.
 
     Raises:
@@ -122,7 +151,12 @@ def _read(written: Statements, ubuf_to_ubuf: UNIT) -> list[Named]:
         raise _of_text(error.findings[0], given.first) from None
     if walked.findings:
         raise _of_text(walked.findings[0], given.first)
-    return [(step.op, step.name) for step in walked.steps if isinstance(step, Move)]
+    steps = [step for step in walked.steps if isinstance(step, Move)]
+    moves = in_order([(step.op, step.name) for step in steps], written.notes)
+    raws = of_raw(walked.raw, quant_codes, written.notes)
+    places = [step.place.line for step in steps] + [raw.place.line for raw in walked.raw]
+    pairs = zip(places, (*moves, *raws), strict=True)
+    return [replace(one, place="") for _, one in sorted(pairs, key=lambda pair: pair[0])]
 
 
 def _of_text(finding: Finding, first: int) -> PtoError:

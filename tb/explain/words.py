@@ -7,12 +7,12 @@ spec/fixpipe.md, section 12; spec/order_and_atomics.md, section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tb.isa.dma.op import DmaDescriptor, DmaLoop
-from tb.isa.fix.table import NZ2DN, SAT_MODES
+from tb.isa.fix.table import NZ2DN, SAT_MODES, SCALAR_RELU
 from tb.isa.lower import Descriptor
 from tb.isa.spaces import FB_SEGMENT_SHIFT
 
@@ -27,6 +27,20 @@ class Bits:
     lsb: int
     name: str
     get: Get
+
+    @property
+    def width(self) -> int:
+        """How many bits it has."""
+        return self.msb - self.lsb + 1
+
+    @property
+    def place(self) -> str:
+        """Its bits as text."""
+        return f"{self.msb}:{self.lsb}" if self.width > 1 else f"{self.lsb}"
+
+    def of(self, value: int) -> int:
+        """Returns the bits of a value that it holds."""
+        return value & ((1 << self.width) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +101,10 @@ _XT = (
     Bits(29, 29, "quant code 5", lambda x: x.quant >> 5),
 )
 _SRC = Bits(15, 0, "src_stride", lambda x: x.src_stride)
-_CODES = "codes of clip enable and dual mode are not specified: those of the descriptor are shown"
+_CODES = "codes of clip enable and dual mode are not specified; of an op, those of its descriptor"
+
+_CUT = 13
+"""Low bits of a number that play no part; the compiler writes them, too."""
 
 WORDS: tuple[Word, ...] = (
     Word(
@@ -161,11 +178,30 @@ WORDS: tuple[Word, ...] = (
     Word(
         "FPC", _FIX, _FIX12,
         (
+            Bits(63, 63, "reset of unit flags", lambda _: 0),
             Bits(15, 8, "quant offset / 128", lambda x: _offset(x.quant_addr) // 128),
             Bits(7, 0, "relu offset / 64", lambda x: _offset(x.relu_addr) // 64),
         ),
         lambda x: x.vector_quant or x.vector_relu,
         "the segments of fb are not in the word",
+    ),
+    Word(
+        "QUANT_PRE", _FIX, _FIX12,
+        (
+            Bits(46, 46, "sign", lambda _: 0),
+            Bits(45, 37, "offset", lambda _: 0),
+            Bits(31, _CUT, "scale", lambda x: x.quant_scale >> _CUT),
+            Bits(_CUT - 1, 0, "unused", lambda x: x.quant_scale & (1 << _CUT) - 1),
+        ),
+        lambda x: x.mode.scale and not x.mode.vector,
+    ),
+    Word(
+        "RELU_ALPHA", _FIX, _FIX12,
+        (
+            Bits(31, _CUT, "alpha", lambda x: x.relu_alpha >> _CUT),
+            Bits(_CUT - 1, 0, "unused", lambda x: x.relu_alpha & (1 << _CUT) - 1),
+        ),
+        lambda x: x.relu == SCALAR_RELU,
     ),
     Word(
         "CTRL", _FIX, _FIX12,
@@ -208,16 +244,37 @@ def words_of(desc: Descriptor) -> tuple[WordValue, ...]:
     for word in WORDS:
         if desc.spec.name not in word.ops or not word.when(desc):
             continue
-        total, fields, cut = 0, [], []
-        for bits in word.fields:
-            value, width = bits.get(desc), bits.msb - bits.lsb + 1
-            if value >> width:
+        values = [bits.get(desc) for bits in word.fields]
+        total, cut = 0, []
+        for bits, value in zip(word.fields, values, strict=True):
+            if value >> bits.width:
                 cut.append(bits.name)
-            total |= (value & ((1 << width) - 1)) << bits.lsb
-            place = f"{bits.msb}:{bits.lsb}" if width > 1 else f"{bits.lsb}"
-            fields.append((bits.name, place, value))
-        note = word.note
-        if cut:
-            note = "; ".join(filter(None, (note, f"{', '.join(cut)}: more than the bits hold")))
-        found.append(WordValue(word.name, total, tuple(fields), word.source, note))
+            total |= bits.of(value) << bits.lsb
+        note = f"{', '.join(cut)}: more than the bits hold" if cut else ""
+        found.append(_valued(word, total, values, note))
     return tuple(found)
+
+
+def word_named(name: str, op: str = "") -> Word:
+    """Returns the word of a name; ``op`` is the v0.6 op, where the fields depend on it."""
+    return next(word for word in WORDS if word.name == name and (not op or op in word.ops))
+
+
+def decoded(word: Word, value: int) -> WordValue:
+    """Returns the fields of a word with a value; of bits in no field the value is told."""
+    values = [bits.of(value >> bits.lsb) for bits in word.fields]
+    known = sum(bits.of(-1) << bits.lsb for bits in word.fields)
+    rest = value & ~known
+    note = f"bits {rest:#x} are in no field" if rest else ""
+    return _valued(word, value, values, note)
+
+
+def _valued(word: Word, total: int, values: Sequence[int], note: str) -> WordValue:
+    fields = zip(word.fields, values, strict=True)
+    return WordValue(
+        word.name,
+        total,
+        tuple((bits.name, bits.place, value) for bits, value in fields),
+        word.source,
+        "; ".join(filter(None, (word.note, note))),
+    )

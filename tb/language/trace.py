@@ -68,6 +68,28 @@ class Compute:
 
 
 @dataclass(frozen=True, slots=True)
+class Raw:
+    """An op of the compiler's register forms that is known and not executed: no step.
+
+    Attributes:
+        place: Its place.
+        name: Without ``pto.``.
+        operands: Names and values, that of an address included; one that is not known is a
+            :class:`tb.language.unknown.Unknown`.
+        pointers: Types of its pointers.
+        ctrl: CTRL at its place.
+        core: Index into ``CORES``.
+    """
+
+    place: Place
+    name: str
+    operands: dict[str, int]
+    pointers: tuple[Ptr, ...]
+    ctrl: int
+    core: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class SetFlag:
     """``set_flag``, queued on ``pipe``; ``other`` waits for it."""
 
@@ -264,6 +286,7 @@ class Trace:
             place of the call; inner calls before outer ones.
         not_executed: What is left out and the results may depend on, as phrases.
         cores: Whether its steps are those of several cores.
+        raw: Ops of the compiler's register forms, in program order.
     """
 
     file: str
@@ -281,6 +304,7 @@ class Trace:
     calls: tuple[tuple[int, int, Place], ...] = field(default=(), repr=False)
     not_executed: tuple[str, ...] = field(default=())
     cores: bool = False
+    raw: tuple[Raw, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def left_out(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ import pytest
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.explain.command import Options, explain_command
+from tb.explain.programs import NOT_TAKEN
 from tb.isa.ops import LEGACY_FORMS, OPS
 
 LOAD = "mte_gm_ub 0x1000, 0, 0, 10 nburst(2, 16, 64) pad(1.0)"
@@ -400,9 +401,10 @@ def test_illegal_and_other_ops_of_a_program(
     register = told(file, capsys, lines=(10,))
     assert int(register["words"][0]["value"], 16) == 1 << 21 | 2
     assert "orders two pipes" in told(file, capsys, lines=(13,))["verdict"]
-    assert "never executed" in told(file, capsys, lines=(16,))["verdict"]
+    dead = told(file, capsys, ops=(3,))
+    assert (dead["status"], dead["run"], dead["notes"][-1]) == ("legal", "", NOT_TAKEN)
     explain_command(file, Options(json="-"))
-    assert len(json.loads(capsys.readouterr().out)["ops"]) == 2
+    assert len(json.loads(capsys.readouterr().out)["ops"]) == 3
 
 
 def test_no_file_is_written_where_something_is_wrong(file: str, tmp_path: Path) -> None:

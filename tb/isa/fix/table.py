@@ -153,6 +153,25 @@ QUANT_MODES: dict[str, QuantMode] = {mode.name: mode for mode in _MODES}
 QUANT_BY_CODE: dict[int, QuantMode] = {mode.code: mode for mode in _MODES}
 """The same by code, 0 to 36."""
 
+_SPEC_CODES: dict[str, tuple[int, int]] = {
+    "req8": (2, 3), "deqf16": (4, 5), "req4": (18, 17), "deqs16": (20, 19),
+    "qf322b8_pre": (23, 24), "qf322hif8_pre": (28, 25), "qf322fp8_pre": (37, 26),
+    "qf322f32_pre": (38, 27), "qf322f16_pre": (33, 32), "qf322bf16_pre": (36, 34),
+    "qs322bf16_pre": (39, 35),
+}  # fmt: skip
+"""Codes of the second table of section 12: with parameters per channel, and with a scalar."""
+
+QUANT_CODES: dict[str, dict[int, QuantMode]] = {
+    "ptoas": QUANT_BY_CODE,
+    "spec": {mode.code: mode for mode in _MODES if not mode.scale}
+    | {
+        code: QUANT_MODES[f"{name}_{kind}"]
+        for name, codes in _SPEC_CODES.items()
+        for kind, code in zip(("vec", "scalar"), codes, strict=True)
+    },
+}
+"""Tables of codes in the raw word Xt by the value of option ``quant_codes`` (A-50)."""
+
 # --- pre_relu, layouts, saturation, atomics, unit flags ------------------------------------------
 
 RELU_MODES: dict[str, int] = {

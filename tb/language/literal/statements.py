@@ -76,6 +76,10 @@ class Statement:
         return f"{name}{''.join(parts)}{self.text[last:]}"
 
 
+class NoValueError(PtoError):
+    """A name has no value."""
+
+
 class Names:
     """Values of names.
 
@@ -96,7 +100,8 @@ class Names:
         """Returns the value of an operand as a literal.
 
         Raises:
-            PtoError: a name has no value, or two types.
+            NoValueError: a name has no value.
+            PtoError: a name has two types.
         """
         ssa = operand.text
         if not ssa.startswith("%"):
@@ -116,7 +121,7 @@ class Names:
         if "<" in kind:
             self.notes[f"the address of {ssa} is not given: 0 is taken"] = None
             return "0"
-        raise PtoError(
+        raise NoValueError(
             f"{ssa} has no value",
             where=f"{WHERE} {op}",
             legal="a number in its place, a name that says it such as %c128_i64, or a value",
@@ -167,7 +172,9 @@ def split(text: str) -> Iterator[tuple[str, int]]:
         yield _COMMENT.sub("", part).strip().rstrip(";").rstrip(), int(sub.group(1)) if sub else 0
 
 
-def statement(part: str, sub: int, names: Names, elements: tuple[str, ...]) -> Statement:
+def statement(
+    part: str, sub: int, names: Names, elements: tuple[str, ...], v06: str = ""
+) -> Statement:
     """Returns an op of a text.
 
     Args:
@@ -175,6 +182,7 @@ def statement(part: str, sub: int, names: Names, elements: tuple[str, ...]) -> S
         sub: The sub-block of its comment (:func:`split`).
         names: Values of names.
         elements: Element types of an op without types.
+        v06: The op that a register form stands for, where its name is in no table of ops.
 
     Raises:
         PtoError: a value or a type is not known.
@@ -191,7 +199,7 @@ def statement(part: str, sub: int, names: Names, elements: tuple[str, ...]) -> S
             where=f"{WHERE} {name}",
             legal="one type for each operand in the order of the text, or none at all",
         )
-    kinds = written or default_types(name, before, operands, elements)
+    kinds = written or default_types(name, before, operands, elements, v06)
     literals = tuple(
         names.literal(name, operand, kind) for operand, kind in zip(operands, kinds, strict=True)
     )

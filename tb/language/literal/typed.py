@@ -14,6 +14,7 @@ from tb.isa.fix.table import CLIP_TYPES, DST_CODES, QUANT_MODES
 from tb.isa.l0.table import SCALE_DTYPE, LoadSpec
 from tb.isa.lower import OP_CLASSES
 from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
+from tb.language.dialect.forms import FLAG, KNOWN_FORMS
 from tb.language.literal.operands import Operand
 
 
@@ -33,10 +34,19 @@ def _pointer_types(spec: OpSpec, element: tuple[str, ...]) -> tuple[Ptr, Ptr]:
 
 
 def default_types(
-    name: str, text: str, operands: Sequence[Operand], element: tuple[str, ...]
+    name: str, text: str, operands: Sequence[Operand], element: tuple[str, ...], v06: str = ""
 ) -> list[str]:
-    """Returns a type for each operand of an op that is written without any."""
-    spec = _spec(name)
+    """Returns a type for each operand of an op that is written without any.
+
+    Args:
+        name: Its name.
+        text: The op up to the colon of the types.
+        operands: Its operands.
+        element: Element types of its pointers.
+        v06: The op that a register form stands for, where its name is in no table of ops.
+    """
+    spec = _spec(v06 or name)
+    flags = [group.kind == FLAG for group in KNOWN_FORMS[name].groups] if v06 else []
     if spec is None:
         return ["i32" if name == "set_mov_pad_val" else "i64" for _ in operands]
     if spec is RAW_FILL_L1:
@@ -57,8 +67,10 @@ def default_types(
         elif operand.clause in ("pre_quant", "pre_relu"):
             vector = "vector_relu" in text if operand.clause == "pre_relu" else _vector(text)
             kind = str(Ptr("f32", "fb")) if vector else "f32"
-        elif (operand.clause, operand.number) == ("ctrl", 1) or (
-            name == "copy_gm_to_ubuf" and place == 7
+        elif (
+            (operand.clause, operand.number) == ("ctrl", 1)
+            or (name == "copy_gm_to_ubuf" and place == 7)
+            or (place < len(flags) and flags[place])
         ):
             kind = "i1"
         kinds.append(kind)

@@ -24,7 +24,7 @@ from tb.language.run.cube import MADS
 from tb.language.run.reach import Reach
 from tb.language.run.registers import RegisterState
 from tb.language.run.values import Located, Missing, plain
-from tb.language.trace import TWICE, Compute, Doubt, Move, Step
+from tb.language.trace import TWICE, Compute, Doubt, Move, Raw, Step
 from tb.language.unknown import UNKNOWN, UndecidedError
 
 TF32_BIT = 46
@@ -47,6 +47,7 @@ class Execution:
     Attributes:
         limit: Steps and ops of loops at most.
         static: Values may be unknown.
+        untaken: Code that is not executed is walked, too: ways of conditions, bodies of loops.
         steps: Steps so far.
         findings: Errors, once for each op and rule, with ``static``; else it is raised.
         unknown: Places of ops with a value that is not known.
@@ -57,6 +58,7 @@ class Execution:
         conditions: Of the loops and conditions under way that may not run.
         reach: Bytes touched in the buffer of each argument.
         registers: Registers of the legacy copies, and CTRL.
+        raw: As of :class:`tb.language.trace.Trace`.
         calls: Of each call its first step, the step after its last one, and its place.
         loops: Loops under way, the outermost first, with their iterations.
         left: Rest of ``limit``.
@@ -65,6 +67,7 @@ class Execution:
 
     limit: int
     static: bool
+    untaken: bool = False
     steps: list[Step] = field(default_factory=list)
     findings: dict[tuple[Place, str], Finding] = field(default_factory=dict)
     unknown: dict[Place, None] = field(default_factory=dict)
@@ -76,6 +79,7 @@ class Execution:
     conditions: list[str] = field(default_factory=list)
     reach: Reach = field(default_factory=Reach)
     registers: RegisterState = field(default_factory=RegisterState)
+    raw: list[Raw] = field(default_factory=list)
     calls: list[tuple[int, int, Place]] = field(default_factory=list)
     loops: list[tuple[Place, int]] = field(default_factory=list)
     left: int = 0
@@ -109,6 +113,18 @@ class Execution:
             self.conditions.pop()
             if len(self.steps) > begin:
                 self.doubts.append(Doubt(begin, len(self.steps), condition, again))
+
+    def aside(self, body: tuple[Code, ...], frame: Frame) -> None:
+        """Walks code that is not executed, up to its first error; registers keep their values."""
+        now, ctrl, loops = self.registers.now, self.registers.ctrl, len(self.loops)
+        try:
+            for code in body:
+                code(frame)
+        except ProgramError:
+            pass
+        finally:
+            self.registers.now, self.registers.ctrl = now, ctrl
+            del self.loops[loops:]
 
     def afford(self, cost: int) -> bool:
         """Returns whether a part of this ``cost`` may be walked once more, and counts it."""
@@ -303,6 +319,19 @@ def move_code(run: Execution, written: Movement) -> Code:
     return code
 
 
+def raw_code(run: Execution, op: Raw, slots: Mapping[str, int]) -> Code:
+    """Returns the code of an op that is known and not executed: it is noted with its operands."""
+
+    def code(frame: Frame) -> None:
+        values = {name: plain(frame[slot]) for name, slot in slots.items()}
+        known = {
+            name: UNKNOWN if isinstance(value, Missing) else value for name, value in values.items()
+        }
+        run.raw.append(replace(op, operands=known, ctrl=run.registers.ctrl))
+
+    return code
+
+
 @dataclass(frozen=True, slots=True)
 class Loop:
     """An ``scf.for``: slots of its bounds, its variable and the values it carries."""
@@ -369,6 +398,10 @@ def loop_code(run: Execution, loop: Loop, body: tuple[Code, ...]) -> Code:
         run.left -= count * cost
         run.loops.append((loop.place, count))
         _copy(frame, loop.start, loop.carried)
+        if run.untaken and not count:
+            frame[variable] = lower
+            run.aside(body, frame)
+            _copy(frame, loop.start, loop.carried)
         if loop.carried:
             for number in range(lower, upper, step):
                 frame[variable] = number
@@ -432,6 +465,9 @@ def branch_code(
                 frame[slot] = reduce(lambda one, two: merged(one, two, chosen), some)
             return
         way = ways.get(1 if chosen and kind == "scf.if" else chosen, ways[None])
+        for other in ways.values():
+            if run.untaken and other is not way:
+                run.aside(other.body, frame)
         for each in way.body:
             each(frame)
         _copy(frame, way.yielded, results)
@@ -471,6 +507,7 @@ def while_code(run: Execution, loop: While) -> Code:
 
     def code(frame: Frame) -> None:
         _copy(frame, loop.start, loop.before)
+        entered = False
         while True:
             run.spend(cost, loop.place, "a loop without a bound does not end")
             for each in loop.test:
@@ -486,8 +523,12 @@ def while_code(run: Execution, loop: While) -> Code:
                         each(frame)
                 return
             if not again:
+                if run.untaken and not entered:
+                    _copy(frame, loop.forwarded, loop.after)
+                    run.aside(loop.body, frame)
                 _copy(frame, loop.forwarded, loop.results)
                 return
+            entered = True
             _copy(frame, loop.forwarded, loop.after)
             for each in loop.body:
                 each(frame)

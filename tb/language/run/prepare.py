@@ -52,6 +52,7 @@ from tb.language.run.execution import (
     constant_step,
     loop_code,
     move_code,
+    raw_code,
     while_code,
 )
 from tb.language.run.sync import meeting_code, order_code, signal_code
@@ -63,7 +64,7 @@ from tb.language.run.values import (
     number_kind,
     scalar_kind,
 )
-from tb.language.trace import Barrier, SetFlag, Skipped, WaitFlag
+from tb.language.trace import Barrier, Raw, SetFlag, Skipped, WaitFlag
 
 ADDRESS_BITS = 64
 """Width of a pointer as a number."""
@@ -348,7 +349,7 @@ class Preparation:
             if op.form.executed:
                 return self._move(op, scope)
             self._known(op, "later ops may read what it writes", "the grouped form of the op")
-            return None
+            return self._raw(op, scope)
         if isinstance(op, ScalarOp):
             self._scalar(op, scope)
             return None
@@ -641,6 +642,15 @@ class Preparation:
             message = f"this op is known and not executed: {why}"
             self.problem(op, message, legal=legal)
         self.skipped.setdefault(place, Skipped(place, op.name, known=True))
+
+    def _raw(self, op: Operation, scope: _Scope) -> Code:
+        """Returns the code of a register form, which notes its operands."""
+        text = written(op)
+        assert text is not None, "the caller has asked"
+        pointers = (self.kind(value).pointer for value in text.operands.values())
+        noted = Raw(self.source.place(op), text.name, {}, tuple(filter(None, pointers)), 0)
+        slots = {name: scope.slot(value) for name, value in text.operands.items()}
+        return raw_code(self.run, noted, slots)
 
     def _move(self, op: Operation, scope: _Scope) -> Code | None:
         text = written(op)

@@ -151,6 +151,7 @@ def trace(
     stream: Stream | None = None,
     signals: bool = False,
     ctrl: int | None = None,
+    untaken: bool = False,
 ) -> Trace:
     """Returns what a program does.
 
@@ -171,6 +172,8 @@ def trace(
         signals: A static trace has the signals between cores, too.
         ctrl: CTRL of each core at the start; None as of
             :class:`tb.language.run.registers.RegisterState`.
+        untaken: Code that is never executed is among the steps of a static trace, too, with what
+            is known where it would begin; an error in it ends it.
 
     Raises:
         ProgramError: the program cannot be executed; without ``static`` also: an operand is
@@ -192,7 +195,7 @@ def trace(
                 cores,
             )  # fmt: skip
         stream = EVERY_STREAM
-    run = Execution(limit, static, registers=RegisterState(ctrl))
+    run = Execution(limit, static, untaken, registers=RegisterState(ctrl))
     prepared = Preparation(
         source,
         run,
@@ -230,6 +233,7 @@ def trace(
         tuple(run.calls),
         tuple(f"sub-block 1 of the vector section at {place}" for place in prepared.one_sub_block),
         unnumbered=tuple(run.unnumbered),
+        raw=tuple(run.raw),
     )
 
 
@@ -317,6 +321,11 @@ def merged(traces: Sequence[Trace], cores: Sequence[Stream]) -> Trace:
         calls=tuple(calls),
         not_executed=() if second else all_of("not_executed"),
         cores=len(cores) > 1,
+        raw=tuple(
+            replace(each, core=core.number)
+            for found, core in zip(traces, cores, strict=True)
+            for each in found.raw
+        ),
     )
 
 
