@@ -33,8 +33,8 @@ from tb.harness.items import Batch
 from tb.harness.layout import KNOBS
 from tb.isa.footprint import Footprint
 from tb.isa.program import moving
-from tb.isa.text import to_text
-from tb.language.linked import linked_steps, op_name
+from tb.isa.text import op_name, to_text
+from tb.language.linked import linked_steps
 from tb.language.printer import program_text, unprintable
 
 FOLDER = "repro"

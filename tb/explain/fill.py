@@ -13,7 +13,7 @@ from tb.isa.spaces import UB_BLOCK, Space
 def fill_parts(desc: FillDescriptor) -> Iterator[Part]:
     """Yields the runs of a fill that writes something."""
     word = (desc.raw & (1 << desc.word_bits) - 1).to_bytes(desc.word_bits // 8, "little")
-    axes = (Axis("repeat", desc.n_burst, 0, (desc.len + desc.dst_gap) * UB_BLOCK),)
+    axes = (Axis("burst", desc.n_burst, 0, (desc.len + desc.dst_gap) * UB_BLOCK),)
     how = f"pattern {word[::-1].hex()}"
     yield made(DATA, (Space.L1, desc.first), desc.len * UB_BLOCK, axes, word, how)
 

@@ -198,6 +198,15 @@ RAW_FORMS: tuple[Raw, ...] = (
         "copy_gm_to_cbuf_multi_dn2nz", "mte_gm_l1_frac", _FRAC,
         (("set_mte2_nz_para", "MTE2_NZ_PARA"),), lambda x: bool(x.mode),
     ),
+    Raw(
+        "create_cbuf_matrix", "raw_fill_l1",
+        (
+            ("dst", lambda x: x.first), ("raw", lambda x: x.raw), ("repeat", lambda x: x.n_burst),
+            ("blocks", lambda x: x.len), ("gap", lambda x: x.dst_gap),
+        ),
+        when=lambda x: x.first >= 0,
+        note="dst points to ui16 or ui32, as fill_word_bits says",
+    ),
     *_loads("ca", "mte_l1_l0a"),
     *_loads("cb", "mte_l1_l0b"),
     Raw("copy_matrix_cc_to_gm", "mte_l0c_gm", _CC, _CC_WORDS, note=_CC_NOTE),
@@ -244,7 +253,7 @@ def _operands(name: str, word: int) -> str:
 
 
 def _shown(name: str, value: int) -> str:
-    return f"{value:#x}" if name in ("src", "dst") else str(value)
+    return f"{value:#x}" if name in ("src", "dst", "raw") else str(value)
 
 
 def _new_form(op: CopyGmToUbuf | CopyUbufToGm, registers: DmaRegisters) -> list[OpForm]:

@@ -140,6 +140,14 @@ WORDS: tuple[Word, ...] = (
         ),
     ),
     Word(
+        "fill configuration", ("raw_fill_l1",), "spec/ambiguities.md, A-79",
+        (
+            Bits(46, 32, "gap", lambda x: x.dst_gap),
+            Bits(30, 16, "blocks", lambda x: x.len),
+            Bits(14, 0, "repeat", lambda x: x.n_burst),
+        ),
+    ),
+    Word(
         "Xm", _FIX, _FIX12,
         (
             Bits(63, 32, "dst_stride", lambda x: x.dst_stride),

@@ -260,6 +260,30 @@ def op_parts(op: AnyOp, names: Names = LOG) -> Parts:
     return _legacy_parts(op, names)
 
 
+def op_name(op: AnyOp) -> str:
+    """Returns the name of an op in PTO text, without ``pto.``."""
+    if isinstance(op, SetLoopSize):
+        return f"set_loop_size_{op.direction}"
+    if isinstance(op, SetLoopStride):
+        return f"set_loop{op.level}_stride_{op.direction}"
+    if isinstance(op, SetMovPadVal):
+        return "set_mov_pad_val"
+    if isinstance(op, SetCtrl):
+        return "set_ctrl"
+    if isinstance(op, SetAtomic):
+        return f"set_atomic_{op.what}"
+    if isinstance(op, V06Op):
+        return op.spec.name
+    return _COPIES[type(op).__name__]
+
+
+_COPIES = {
+    "CopyGmToUbuf": "copy_gm_to_ubuf",
+    "CopyUbufToGm": "copy_ubuf_to_gm",
+    "CopyUbufToUbuf": "copy_ubuf_to_ubuf",
+}
+
+
 def to_text(op: AnyOp) -> str:
     """Returns the canonical PTO text of a v0.6 or legacy op, on one line."""
     operands, types = op_parts(op)

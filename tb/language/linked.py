@@ -12,12 +12,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tb.isa.ctrl import SetAtomic, SetCtrl
-from tb.isa.dma.legacy import SetLoopSize, SetLoopStride, SetMovPadVal
-from tb.isa.lower import V06Op
 from tb.isa.pipes import EVENTS, PIPES, Pipe
 from tb.isa.program import moving, moving_at
-from tb.isa.text import AnyOp
+from tb.isa.text import AnyOp, op_name
 from tb.language.place import Place
 from tb.language.printer import Note
 from tb.language.trace import Barrier, Move, SetFlag, Step, WaitFlag
@@ -44,30 +41,6 @@ class Linked:
     flag_delay: int = -1
     after: tuple[int, ...] = ()
     note: str = ""
-
-
-def op_name(op: AnyOp) -> str:
-    """Returns the name of an op in PTO text, without ``pto.``."""
-    if isinstance(op, SetLoopSize):
-        return f"set_loop_size_{op.direction}"
-    if isinstance(op, SetLoopStride):
-        return f"set_loop{op.level}_stride_{op.direction}"
-    if isinstance(op, SetMovPadVal):
-        return "set_mov_pad_val"
-    if isinstance(op, SetCtrl):
-        return "set_ctrl"
-    if isinstance(op, SetAtomic):
-        return f"set_atomic_{op.what}"
-    if isinstance(op, V06Op):
-        return op.spec.name
-    return _COPIES[type(op).__name__]
-
-
-_COPIES = {
-    "CopyGmToUbuf": "copy_gm_to_ubuf",
-    "CopyUbufToGm": "copy_ubuf_to_gm",
-    "CopyUbufToUbuf": "copy_ubuf_to_ubuf",
-}
 
 
 def linked_steps(linked: Sequence[Linked]) -> list[Step | Note]:

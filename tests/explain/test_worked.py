@@ -205,8 +205,7 @@ OTHERS = {
     "mad_mx_bias %a, %b, %c, %d, %m, %n, %k": "= bias[n] + sum over k of A[m][k]*B[k][n], each "
     "factor times its scale in L0A_MX, L0B_MX; A is in L0A, B in L0B, C in L0C and the bias in BT;",
     "pto.mad_raw %a, %b, %c, %xt": "= I + sum over k of A[m][k]*B[k][n]; A is in L0A",
-    "pto.copy_matrix_cc_to_ub 0, 0, 3, 4": "register form of pto.mte_l0c_ub",
-    "pto.set_fpc 3": "register of the raw write-backs",
+    "pto.set_fix_clip_relu 3": "register of the raw write-backs",
     "%v = pto.load_scalar %p[%i] : <f32, ub> -> f32": "accesses one element",
     "%r = pto.vadd %a, %b": "foreign",
 }  # fmt: skip

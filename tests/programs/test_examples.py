@@ -17,6 +17,7 @@ from sequences.examples.catalog import RULE_EXAMPLES, pattern
 from tb.common.paths import ROOT
 from tb.isa.burst.op import MteL1Bt, MteL1Fb
 from tb.isa.dma.op import MteUbGm
+from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import FixOp
 from tb.isa.l0.op import L0Load
 from tb.isa.nz.op import MteGmL1Frac
@@ -117,7 +118,7 @@ def announced(program: Path) -> list[tuple[int, str]]:
         comment = re.match(r"\s*// ([A-Z]+-L\d\d):", line)
         if comment:
             below = range(number + 1, len(lines))
-            op = next(at for at in below if re.match(r"\s*pto\.(mte|copy)_", lines[at]))
+            op = next(at for at in below if re.match(r"\s*pto\.(mte|copy|raw)_", lines[at]))
             found.append((op + 1, comment[1]))
     return found
 
@@ -150,7 +151,7 @@ def rule_family(op: object) -> str:
     """Returns the family of the rules that an op of a rule example breaks."""
     if isinstance(op, FixOp):
         return "FIX"
-    return {MteGmL1Frac: "ND", MteL1Bt: "BT", MteL1Fb: "FB"}.get(type(op), "DMA")
+    return {MteGmL1Frac: "ND", MteL1Bt: "BT", MteL1Fb: "FB", RawFillL1: "RF"}.get(type(op), "DMA")
 
 
 def test_every_rule_of_a_rule_example_is_among_them() -> None:
