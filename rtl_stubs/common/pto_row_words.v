@@ -34,7 +34,7 @@ module pto_row_words #(
   input  wire [IdWidth-1:0]     row_id_i,      // op number
   input  wire [2:0]             row_space_i,   // memory
   input  wire [AddrWidth-1:0]   row_addr_i,    // byte address
-  input  wire [LenWidth-1:0]    row_len_i,     // data bytes, at least 1
+  input  wire [LenWidth-1:0]    row_len_i,     // data bytes; 0: a row of pattern, without lines
   input  wire [5:0]             row_left_i,    // pad bytes before the data
   input  wire [FootWidth-1:0]   row_foot_i,    // bytes in all
   input  wire [31:0]            row_pattern_i, // pad pattern
@@ -84,7 +84,7 @@ module pto_row_words #(
   wire [ClipBits-1:0] data_c  = (|data_end_q[EndBits-1:LaneBits]) ? FULL : data_end_q[ClipBits-1:0];
   wire [ClipBits-1:0] row_c   = (|row_end_q[FarBits-1:LaneBits]) ? FULL : row_end_q[ClipBits-1:0];
 
-  wire has_data   = begin_c != FULL && data_c != {ClipBits{1'b0}} && !end_q;
+  wire has_data   = begin_c != data_c && !end_q;
   wire row_done   = end_q || (row_end_q <= {{(FarBits - ClipBits){1'b0}}, FULL});
   wire data_done  = data_end_q <= {{(EndBits - ClipBits){1'b0}}, FULL};
   wire page_done  = &index_q[11-LaneBits:0];

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Unit of MTE2 for mte_gm_ub and mte_gm_l1: rows of bytes from GM (AXI4 reads) to UB, optionally
-// padded, or to L1. LenBits to LegacyPadElements select the profile (pto_dma_check): with TailFill
-// the last 32-byte block behind a row without pad is filled. Rows flow loops -> bursts -> read
-// queue -> realigner -> words; the records of rows for the later stages wait in queues parallel to
-// the data.
+// Unit of MTE2 for mte_gm_ub and mte_gm_l1, rows of bytes from GM (AXI4 reads) to UB, optionally
+// padded, or to L1, and for raw_fill_l1, rows of a pattern to L1, which read nothing. LenBits to
+// LegacyPadElements select the profile (pto_dma_check): with TailFill the last 32-byte block behind
+// a row without pad is filled. Rows flow loops -> bursts -> read queue -> realigner -> words; the
+// records of rows for the later stages wait in queues parallel to the data.
 // Throughput: one GM beat and one on-chip word per clock; a row of k beats and n words takes
-// max(k, n) clocks, with no bubble between rows or ops, of either kind. Latency: descriptor to
-// arvalid 5 clocks, R beat to dst_req 3 clocks, last grant to done 1 clock.
+// max(k, n) clocks, with no bubble between rows or ops, of any kind; a row of a pattern takes n.
+// Latency: descriptor to arvalid 5 clocks, of a fill to dst_req 6 clocks; R beat to dst_req 3
+// clocks, last grant to done 1 clock.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40; uses the dst side and the
-// read channels. Spec: CONTRACT, dma.md.
+// read channels. Spec: CONTRACT, dma.md 1 to 3, 5, 6, 9.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________     desc_ready 1
@@ -27,7 +28,7 @@ module pto_gm_load #(
   parameter integer NumOutstanding = 16,     // AXI bursts in flight
   parameter integer AxiIdWidth     = 4,      // bits of the AXI ids, which are 0
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
-  parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12)
+  parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12, RF-L04)
   parameter integer LenBits        = 16,     // lengths and row counts end at 2^LenBits - 1: 16, 21
   parameter integer PadEndBlock    = 0,      // 1: a padded row ends with its last 32-byte block
   parameter integer TailFill       = 0,      // 1: an unpadded row fills its last 32-byte block
@@ -102,7 +103,8 @@ module pto_gm_load #(
   wire [NumActive-1:0]      nosat_unused;
 
   pto_dma_front #(
-    .Ops            ((256'd1 << `PTO_OP_MTE_GM_UB) | (256'd1 << `PTO_OP_MTE_GM_L1)),
+    .Ops            ((256'd1 << `PTO_OP_MTE_GM_UB) | (256'd1 << `PTO_OP_MTE_GM_L1)
+                     | (256'd1 << `PTO_OP_RAW_FILL_L1)),
     .LenBits        (LenBits),
     .PadEndBlock    (PadEndBlock),
     .TailFill       (TailFill),
@@ -167,9 +169,10 @@ module pto_gm_load #(
     .row_elem_o     (row_elem)
   );
 
-  // ---- a row goes to bursts, realigner and words at once; a mere end only to words ----
+  // ---- a row goes to bursts, realigner and words at once; one without data only to words ----
   wire bursts_ready, align_ready, words_ready;
-  assign row_ready = words_ready && (row_end || (bursts_ready && align_ready));
+  wire row_reads = !row_end && row_len != 20'd0;
+  assign row_ready = words_ready && (!row_reads || (bursts_ready && align_ready));
 
   // ---- GM reads ----
   wire                   cmd_valid, cmd_ready, cmd_end_unused, cmd_last_unused;
@@ -187,7 +190,7 @@ module pto_gm_load #(
   ) u_bursts (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
-    .row_valid_i (row_valid && !row_end && align_ready && words_ready),
+    .row_valid_i (row_valid && row_reads && align_ready && words_ready),
     .row_ready_o (bursts_ready),
     .row_end_i   (1'b0),
     .row_last_i  (row_last),
@@ -251,7 +254,7 @@ module pto_gm_load #(
   ) u_align_rows (
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
-    .wr_valid_i (row_valid && !row_end && bursts_ready && words_ready),
+    .wr_valid_i (row_valid && row_reads && bursts_ready && words_ready),
     .wr_ready_o (align_ready),
     .wr_data_i  ({row_ext_addr[GmLane-1:0], row_dst_lane, row_len}),
     .rd_valid_o (align_valid),
@@ -298,7 +301,7 @@ module pto_gm_load #(
   ) u_word_rows (
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
-    .wr_valid_i (row_valid && (row_end || (bursts_ready && align_ready))),
+    .wr_valid_i (row_valid && (!row_reads || (bursts_ready && align_ready))),
     .wr_ready_o (words_ready),
     .wr_data_i  ({row_end, row_last, row_id, row_space, row_loc_addr, row_len, row_left, row_foot,
                   row_pattern, row_fill, row_elem}),

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // DMA pipe MTE2, from GM to on-chip memory. Unit pto_gm_load serves mte_gm_ub and mte_gm_l1, rows
-// of bytes; unit pto_nz_load serves mte_gm_l1_frac, the repacking to NZ. One queue of descriptors;
-// the buses belong to one unit at a time (pto_unit_switch).
-// Throughput: that of the units; ops of one unit follow each other without a bubble, mte_gm_ub and
-// mte_gm_l1 in any order among them. Latency: that of the units, nothing is added; a change of unit
-// drains the pipe: last done taken to first arvalid of the other unit, one clock more than from an
-// idle pipe. An unknown opcode is done with rule 0. LenBits to LegacyPadElements select the profile
-// (profiles.md) of mte_gm_ub and mte_gm_l1, by default seed. Limits: GmDataWidth, LocalDataWidth
-// 128, 256 or 512; GmAddrWidth 40; the src side and the AXI write channels are 0. Spec: CONTRACT,
-// dma.md, nd2nz.md.
+// of bytes, and raw_fill_l1, rows of a pattern; unit pto_nz_load serves mte_gm_l1_frac, the
+// repacking to NZ. One queue of descriptors; the buses belong to one unit at a time
+// (pto_unit_switch).
+// Throughput: that of the units; ops of one unit follow each other without a bubble, in any order.
+// Latency: that of the units, nothing is added; a change of unit drains the pipe: last done taken
+// to first arvalid of the other unit, one clock more than from an idle pipe. An unknown opcode is
+// done with rule 0. LenBits to LegacyPadElements select the profile (profiles.md) of mte_gm_ub and
+// mte_gm_l1, by default seed. Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40;
+// the src side and the AXI write channels are 0. Spec: CONTRACT, dma.md, nd2nz.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________     mte_gm_ub, desc_ready 1

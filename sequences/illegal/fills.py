@@ -53,7 +53,7 @@ def _breaks() -> list[Break]:
         found.append(Break(f"dst + {by}, no blocks", ALIGNMENT, nop))
     found.append(Break("both + 8", ALIGNMENT, chain(shift("dst", 8), shift("byte_offset", 8))))
     for name in ("dst", "byte_offset"):
-        for far in (L1_SIZE, 1 << 24, (1 << 32) + 64, 1 << 62):
+        for far in (L1_SIZE, 1 << 24, (1 << 32) + 64, 1 << 61):  # columns end at 1 << 62
             found.append(Break(f"{name} {far:#x} further", BOUNDS, shift(name, far)))
     halves = chain(put("dst", L1_SIZE // 2), put("byte_offset", L1_SIZE // 2))
     found.append(Break("half of L1 twice", BOUNDS, halves))

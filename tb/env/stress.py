@@ -48,7 +48,7 @@ def _accesses(desc: Descriptor) -> list[_Access]:
     if isinstance(desc, FixDescriptor):
         read += parameters(desc)
     written = list(destinations(desc))
-    found = [_Access(region, READS) for region in read]
+    found = [_Access(region, READS) for region in read if region.bytes]  # of a fill none
     found += [_Access(region, WRITES) for region in written]
     if isinstance(desc, FixDescriptor) and desc.spec is MTE_L0C_GM and desc.atomic_type:
         found += [_Access(region, READS) for region in written]

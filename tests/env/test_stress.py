@@ -21,6 +21,7 @@ from tb.isa.block import OpBlock, from_ops
 from tb.isa.burst.op import MteUbUb
 from tb.isa.descriptor import unpack
 from tb.isa.dma.op import MteGmL1
+from tb.isa.fill.op import RawFillL1
 from tb.isa.footprint import destinations, source
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space
@@ -28,6 +29,7 @@ from tests.wording import pattern
 
 LOAD = MteGmL1(1001, 4096, 50, 4, 60, 96)
 COPY = MteUbUb(0, 131072, 2, 4, 1, 2)
+FILL = RawFillL1(4096, 32, 1, 4, 2, 1)
 NOP = MteUbUb(0, 131072, 0, 4, 1, 2)
 
 
@@ -124,6 +126,12 @@ def test_a_fault_is_on_bytes_that_an_op_accesses() -> None:
         region = regions[fault.space]
         assert region.base // 32 * 32 <= fault.start < region.end
         assert fault.sides & (READS if fault.space is Space.GM else WRITES)
+
+
+def test_a_fault_of_a_fill_is_on_a_write() -> None:
+    found = drawn(2, [from_ops([FILL])] * 40)
+    assert found
+    assert all(fault.sides & WRITES and fault.length for fault in found)
 
 
 def test_no_fault_is_drawn_for_nops() -> None:

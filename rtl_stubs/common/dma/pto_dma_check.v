@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks one strided DMA descriptor against its D rules (DMA-L03 to L17, lowest number wins) and
-// the zero-count test, and unpacks it into a job. One instance serves any of mte_gm_ub, mte_ub_gm,
-// mte_gm_l1 and mte_l1_ub; the opcode of each descriptor decides widths, spaces and rules, and
-// fields without an operand of the op are ignored. No access of a bad op reaches a bus: the check
-// ends before the first row. Extents are exact (up to 2^64, sums never wrap, A-18).
+// Checks one strided DMA descriptor against its D rules (DMA-L03 to L17, RF-L02 to L04, lowest
+// number wins) and the zero-count test, and unpacks it into a job. One instance serves any of
+// mte_gm_ub, mte_ub_gm, mte_gm_l1, mte_l1_ub and raw_fill_l1; the opcode of each descriptor decides
+// widths, spaces and rules, and fields without an operand of the op are ignored. No access of a bad
+// op reaches a bus: the check ends before the first row. Extents are exact (up to 2^64, sums never
+// wrap, A-18).
 //
-//   op         ext side         local side       rules beyond L05 to L08 and L12
-//   mte_gm_ub  GM, source       UB, destination  L03, L09 and L10 (pad clause)
-//   mte_ub_gm  GM, destination  UB, source       L16 and L17 (atomic update)
-//   mte_gm_l1  GM, source       L1, destination  -
-//   mte_l1_ub  L1, source       UB, destination  blocks and gaps of 32 bytes, which leave here as
-//                                                bytes and strides; L06 and the loops' L07 on both
-//                                                sides, no L08
+//   op           ext side         local side       rules beyond L05 to L08 and L12
+//   mte_gm_ub    GM, source       UB, destination  L03, L09 and L10 (pad clause)
+//   mte_ub_gm    GM, destination  UB, source       L16 and L17 (atomic update)
+//   mte_gm_l1    GM, source       L1, destination  -
+//   mte_l1_ub    L1, source       UB, destination  blocks and gaps of 32 bytes, which leave here
+//                                                  as bytes and strides; L06 and the loops' L07 on
+//                                                  both sides, no L08
+//   raw_fill_l1  -                L1, destination  blocks and gaps, too; rows without data, all
+//                                                  pattern. In place of L05, L06 and L12 RF-L02,
+//                                                  L03 and L04; no L07, L08
 //
 // The parameters behind Ops select the profile (profiles.md). The footprint of a row holds its pad
 // or the fill behind it; of a compact group only the last row has pad or fill.
@@ -22,7 +26,7 @@
 // than d rows, so the check keeps up with the rows; only after an op of fewer rows than d, of
 // one clock each, may an op start up to d - 1 clocks late.
 // Latency: 1 + max(1, digits) clocks. Limits: GmAddrWidth 40, LocalAddrWidth <= 20. Spec: dma.md 1,
-// 3, 5, 6.
+// 3, 5, 6, 9.
 //
 //   clk         _/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~~~~~\_______     two digits: summed in two clocks, taken in the second
@@ -32,7 +36,7 @@
 `include "pto_desc.vh"
 
 module pto_dma_check #(
-  parameter [255:0] Ops            = 256'h2, // bit k: opcode k is served, out of 1 to 4
+  parameter [255:0] Ops            = 256'h2, // bit k: opcode k is served, out of 1 to 4 and 17
   parameter integer LenBits        = 16,     // DMA-L05: 2^LenBits - 1 ends lengths and row counts
   parameter integer PadEndBlock    = 0,      // 1: pads end with a 32-byte block, not the stride
   parameter integer TailFill       = 0,      // 1: rows without pad fill their last 32-byte block
@@ -41,7 +45,7 @@ module pto_dma_check #(
   parameter integer PadUnselectedRegister = 0,  // 1: legacy pad counts alone select padding
   parameter integer LegacyPadElements = 0,   // 1: legacy pad counts are elements
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
-  parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12)
+  parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12, RF-L04)
   parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
   parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
   parameter integer DescWidth      = 512,    // bits of a descriptor
@@ -62,7 +66,7 @@ module pto_dma_check #(
   output wire [GmAddrWidth-1:0]      job_ext_addr_o,   // ext address of the first row
   output wire [LocalAddrWidth-1:0]   job_loc_addr_o,   // local address of the first row
   output wire [2:0]                  job_space_o,      // local space
-  output wire [19:0]                 job_len_o,        // data bytes of a row
+  output wire [19:0]                 job_len_o,        // data bytes of a row, 0: all pattern
   output wire [5:0]                  job_left_o,       // pad bytes before the data
   output wire [LocalAddrWidth:0]     job_foot_o,       // local bytes of a row, pad included
   output wire [4:0]                  job_more_o,       // more of the last row of each group
@@ -88,20 +92,28 @@ module pto_dma_check #(
   wire       is_ub_gm = Ops[`PTO_OP_MTE_UB_GM] && opcode == `PTO_OP_MTE_UB_GM;
   wire       is_gm_l1 = Ops[`PTO_OP_MTE_GM_L1] && opcode == `PTO_OP_MTE_GM_L1;
   wire       is_l1_ub = Ops[`PTO_OP_MTE_L1_UB] && opcode == `PTO_OP_MTE_L1_UB;
-  wire       is_known = is_gm_ub || is_ub_gm || is_gm_l1 || is_l1_ub;
+  wire       is_raw   = Ops[`PTO_OP_RAW_FILL_L1] && opcode == `PTO_OP_RAW_FILL_L1;
+  wire       is_known = is_gm_ub || is_ub_gm || is_gm_l1 || is_l1_ub || is_raw;
+  wire       in_block = is_l1_ub || is_raw;  // lengths and gaps count blocks of 32 bytes
   wire       ext_l1   = is_l1_ub;            // the ext side is on chip
-  wire       loc_l1   = is_gm_l1;            // the local side is L1, not UB
+  wire       loc_l1   = is_gm_l1 || is_raw;  // the local side is L1, not UB
+
+  // ---- fields of a fill; the start saturates as addresses do ----
+  wire [24:0] raw_at   = {1'b0, desc_i[`PTO_FILL_DST_ADDR]} + {1'b0, desc_i[`PTO_FILL_OFFSET]};
+  wire [32:0] raw      = desc_i[`PTO_FILL_RAW];
+  wire [31:0] raw_fill = desc_i[`PTO_FILL_WORD32] ? raw[31:0] : {2{raw[15:0]}};
 
   // ---- fields. A loop that the op does not have counts once and moves nothing. ----
   wire [1:0]  elem     = desc_i[`PTO_DMA_ELEM_LOG2];
-  wire [1:0]  n_loops  = desc_i[`PTO_DMA_N_LOOPS];
+  wire [1:0]  n_loops  = is_raw ? 2'd0 : desc_i[`PTO_DMA_N_LOOPS];
   wire [4:0]  l2       = desc_i[`PTO_DMA_L2];
-  wire [21:0] len      = desc_i[`PTO_DMA_LEN];
-  wire [21:0] n_burst  = desc_i[`PTO_DMA_N_BURST];
+  wire [21:0] len      = is_raw ? {6'd0, desc_i[`PTO_FILL_LEN]} : desc_i[`PTO_DMA_LEN];
+  wire [21:0] n_burst  = is_raw ? {6'd0, desc_i[`PTO_FILL_N_BURST]} : desc_i[`PTO_DMA_N_BURST];
   wire [43:0] ext_addr = desc_i[`PTO_DMA_EXT_ADDR];
-  wire [23:0] loc_addr = desc_i[`PTO_DMA_LOC_ADDR];
+  wire [23:0] loc_addr = is_raw ? {raw_at[23:5] | {19{raw_at[24]}}, raw_at[4:0]}
+                       : desc_i[`PTO_DMA_LOC_ADDR];
   wire [40:0] ext_s    = desc_i[`PTO_DMA_EXT_STRIDE];
-  wire [21:0] loc_s    = desc_i[`PTO_DMA_LOC_STRIDE];
+  wire [21:0] loc_s    = is_raw ? {6'd0, desc_i[`PTO_FILL_DST_GAP]} : desc_i[`PTO_DMA_LOC_STRIDE];
 
   wire        has0 = n_loops > 2'd0;
   wire        has1 = n_loops > 2'd1;
@@ -151,9 +163,9 @@ module pto_dma_check #(
   // ---- rows in bytes ----
   wire        several  = n_burst > 22'd1;
   wire        is_load  = is_gm_ub || is_gm_l1;
-  wire        group    = (CompactLegal != 0) && !is_l1_ub && several
+  wire        group    = (CompactLegal != 0) && !in_block && several
                       && loc_s == len;       // rows without a gap (A-60)
-  wire [21:0] row_len  = is_l1_ub ? {len[16:0], 5'd0} : len;
+  wire [21:0] row_len  = in_block ? {len[16:0], 5'd0} : len;
   // Exact in 22 bits where DMA-L09 holds.
   wire [21:0] block    = (len + {10'd0, left} + {10'd0, right} + 22'd31) & ~22'd31;
   // Bytes from the end of the row, or of its compact group, to the next multiple of 32.
@@ -167,7 +179,7 @@ module pto_dma_check #(
   wire [16:0] ext_pitch = {1'b0, len[15:0]} + {1'b0, ext_s[15:0]};
   wire [16:0] loc_pitch = {1'b0, len[15:0]} + {1'b0, loc_s[15:0]};
   wire [39:0] ext_row   = is_l1_ub ? {18'd0, ext_pitch, 5'd0} : ext_s[39:0];
-  wire [21:0] loc_row   = is_l1_ub ? {loc_pitch, 5'd0} : {1'b0, loc_s[20:0]};
+  wire [21:0] loc_row   = in_block ? {loc_pitch, 5'd0} : {1'b0, loc_s[20:0]};
 
   // ---- rules but the extents ----
   wire nop = (len == 22'd0) || (n_burst == 22'd0)
@@ -181,7 +193,10 @@ module pto_dma_check #(
                  || |(ext_any >> `PTO_W_MTE_L1_UB_LOOP_EXT_STRIDE);
   wire wide_row   = |(len >> LenBits) || |(n_burst >> LenBits) || loc_s[21] || ext_s[40]
                  || ext_any[40];
-  wire l05 = (is_l1_ub ? wide_burst : wide_row)
+  wire wide_fill  = |(len >> `PTO_W_RAW_FILL_L1_LEN) || |(n_burst >> `PTO_W_RAW_FILL_L1_N_BURST)
+                 || |(loc_s >> `PTO_W_RAW_FILL_L1_DST_GAP) || |(raw >> `PTO_W_RAW_FILL_L1_RAW)
+                 || desc_i[`PTO_FILL_BELOW];
+  wire l05 = (is_raw ? wide_fill : is_l1_ub ? wide_burst : wide_row)
           || count0[21] || loc_s0[21] || count1[21] || loc_s1[21] || count2[21] || loc_s2[21]
           || (is_gm_ub && |(l2 >> `PTO_W_MTE_GM_UB_L2))
           || (is_ub_gm && |(l2 >> `PTO_W_MTE_UB_GM_L2))
@@ -194,10 +209,10 @@ module pto_dma_check #(
   wire [4:0]  odd1     = loc_s1[4:0] | (ext_s1[4:0] & ext_used);
   wire [4:0]  odd2     = loc_s2[4:0] | (ext_s2[4:0] & ext_used);
   wire stride_end = pad && PadEndBlock == 0; // the stride counts for a single row, too
-  wire l07 = (((several && !is_l1_ub) || stride_end) && !group && |loc_s[4:0])
+  wire l07 = (((several && !in_block) || stride_end) && !group && |loc_s[4:0])
           || (count0 > 22'd1 && |odd0) || (count1 > 22'd1 && |odd1) || (count2 > 22'd1 && |odd2);
   wire ext_free = (RowRepeatLegal != 0) && is_load;
-  wire l08 = several && !is_l1_ub && ((ext_s < {19'd0, len} && !ext_free) || loc_s < len);
+  wire l08 = several && !in_block && ((ext_s < {19'd0, len} && !ext_free) || loc_s < len);
   wire l09 = pad && (|(len[2:0] & elem_low) || left > 12'd32 || right > 12'd32
                      || |((left[2:0] | right[2:0]) & elem_low));  // of element counts always 0
   wire l10 = pad && (several || stride_end)
@@ -289,6 +304,7 @@ module pto_dma_check #(
   reg [LocalAddrWidth-1:0]   loc_addr_q;
   reg                        ext_l1_q;
   reg                        loc_l1_q;
+  reg                        is_raw_q;
   reg                        sub_q;
   reg [21:0]                 len_q;
   reg [5:0]                  left_q;
@@ -337,14 +353,15 @@ module pto_dma_check #(
       loc_addr_q   <= loc_addr[LocalAddrWidth-1:0];
       ext_l1_q     <= ext_l1;
       loc_l1_q     <= loc_l1;
+      is_raw_q     <= is_raw;
       sub_q        <= desc_i[`PTO_DMA_UB_SUB];
-      len_q        <= row_len;
+      len_q        <= is_raw ? 22'd0 : row_len;
       left_q       <= pad ? left[5:0] : 6'd0;
       foot_q       <= foot;
       more_q       <= more;
       fill_q       <= fills && is_gm_ub;
       elem_q       <= elem;
-      pattern_q    <= pad ? pattern : 32'd0;
+      pattern_q    <= is_raw ? raw_fill : pad ? pattern : 32'd0;
       last_q       <= {last2, last1, last0, last_row};
       ext_stride_q <= {ext_s2[GmAddrWidth-1:0], ext_s1[GmAddrWidth-1:0],
                        ext_s0[GmAddrWidth-1:0], ext_row[GmAddrWidth-1:0]};
@@ -357,9 +374,10 @@ module pto_dma_check #(
   localparam integer UsedBits = `PTO_DMA_NOSAT_LSB + `PTO_DMA_NOSAT_CW;
   wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits]};
 
-  // DMA-L12 here, where the extents are complete, and the higher numbers after it. A NOP accesses
-  // no byte, so only L12 holds for it trivially.
-  wire [ExtSumWidth-1:0] ext_end = ext_l1_q ? {{(ExtSumWidth - LocSumWidth){1'b0}}, L1_END}
+  // DMA-L12 and RF-L04 here, where the extents are complete, and the higher numbers after them. A
+  // NOP accesses no byte, so only these hold for it trivially.
+  wire [ExtSumWidth-1:0] ext_end = is_raw_q ? {ExtSumWidth{1'b1}}
+                                 : ext_l1_q ? {{(ExtSumWidth - LocSumWidth){1'b0}}, L1_END}
                                  : GM_END;
   wire [LocSumWidth-1:0] loc_end = loc_l1_q ? L1_END : UB_END;
   wire l12 = (ext_sum_q + {{(ExtSumWidth - 22){1'b0}}, len_q} > ext_end)
@@ -371,7 +389,9 @@ module pto_dma_check #(
   assign job_tag_o        = tag_q;
   assign job_bad_o        = bad_q || out_of_range || l16_q || l17_q;
   assign job_idle_o       = job_bad_o || nop_q;
-  assign job_rule_o       = bad_q ? {4'd0, rule_q} : out_of_range ? 8'd12
+  // RF-L02 and L03 are three numbers below L05 and L06.
+  assign job_rule_o       = bad_q ? {4'd0, is_raw_q ? rule_q - 4'd3 : rule_q}
+                          : out_of_range ? (is_raw_q ? 8'd4 : 8'd12)
                           : l16_q ? 8'd16 : l17_q ? 8'd17 : 8'd0;
   assign job_loc_addr_o   = loc_addr_q;
   assign job_space_o      = loc_l1_q ? `PTO_SPACE_L1 : sub_q ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;

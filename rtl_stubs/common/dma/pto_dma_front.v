@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Common front of the strided DMA units: descriptor queue, D-rule check, loops, and the report
-// of finished ops. It serves any of mte_gm_ub, mte_ub_gm, mte_gm_l1 and mte_l1_ub, selected by the
-// opcode; "ext" and "local" side are those of its op (table in pto_dma_check). The ext
-// space is not reported: it is L1 for mte_l1_ub, else GM. The check of the next ops overlaps the
-// rows of earlier ones, so rows of consecutive ops follow each other without a bubble.
+// of finished ops. It serves any of mte_gm_ub, mte_ub_gm, mte_gm_l1, mte_l1_ub and raw_fill_l1,
+// selected by the opcode; "ext" and "local" side are those of its op (table in pto_dma_check). The
+// ext space is not reported: it is L1 for mte_l1_ub, else GM. The check of the next ops overlaps
+// the rows of earlier ones, so rows of consecutive ops follow each other without a bubble.
 // Throughput: one row per clock. Latency: first row three clocks after the descriptor handshake
-// when the check needs one clock (see pto_dma_check). Spec: CONTRACT, dma.md sections 1 to 5.
+// when the check needs one clock (see pto_dma_check). Spec: CONTRACT, dma.md sections 1 to 5, 9.
 `default_nettype none
 `include "pto_desc.vh"
 
 module pto_dma_front #(
-  parameter [255:0] Ops            = 256'h2, // bit k: opcode k is served, out of 1 to 4
+  parameter [255:0] Ops            = 256'h2, // bit k: opcode k is served, out of 1 to 4 and 17
   parameter integer LenBits        = 16,     // DMA-L05: 2^LenBits - 1 ends lengths and row counts
   parameter integer PadEndBlock    = 0,      // 1: pads end with a 32-byte block, not the stride
   parameter integer TailFill       = 0,      // 1: rows without pad fill their last 32-byte block
@@ -20,7 +20,7 @@ module pto_dma_front #(
   parameter integer PadUnselectedRegister = 0,  // 1: legacy pad counts alone select padding
   parameter integer LegacyPadElements = 0,   // 1: legacy pad counts are elements
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
-  parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12)
+  parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12, RF-L04)
   parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
   parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
   parameter integer DescWidth      = 512,    // bits of a descriptor
@@ -68,7 +68,7 @@ module pto_dma_front #(
   output wire [GmAddrWidth-1:0]    row_ext_addr_o, // ext address of the row: GM, or L1
   output wire [LocalAddrWidth-1:0] row_loc_addr_o, // local address of the row: UB, or L1
   output wire [2:0]                row_space_o,    // local space
-  output wire [19:0]               row_len_o,      // data bytes
+  output wire [19:0]               row_len_o,      // data bytes, 0: a row of pattern
   output wire [5:0]                row_left_o,     // pad bytes before the data
   output wire [LocalAddrWidth:0]   row_foot_o,     // local bytes, pad and fill included
   output wire [31:0]               row_pattern_o,  // pad pattern
