@@ -192,7 +192,7 @@ class OpConstraints:
     stretch: float = 0.015
     small_c0: float = 0.15
     big_nz: float = 0.02
-    residue: float = 0.6
+    residue: float = 0.75
     edge: float = 0.18
     cross_4k: float = 0.35
     gap: float = 0.3

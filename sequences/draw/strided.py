@@ -46,6 +46,9 @@ _IS_STRIDED = by_name(dict.fromkeys(STRIDED, 1))
 COMPACT = 0.16
 """Fraction of copies with rows that follow each other without a gap on the chip, where they may."""
 
+WHOLE = 0.3
+"""Fraction of groups of very short rows without a gap that end with a block, where they may."""
+
 BY_COUNTS = 0.4
 """Fraction of padded legacy copies that select padding by its counts alone, where they may."""
 
@@ -99,15 +102,18 @@ def _flat(rng: np.random.Generator, shapes: Shapes, index: Ints, most: Ints, who
     shapes.counts[index] = 1
 
 
-def _compact(rng: np.random.Generator, shapes: Shapes, free: Bools) -> Bools:
-    """Tells which of the copies ``free`` have rows without gaps; half of them are very short.
+def _compact(rng: np.random.Generator, shapes: Shapes, free: Bools, any_length: Bools) -> Bools:
+    """Tells which of the copies ``free`` have rows without gaps.
 
-    Their lengths and pads change in place. Only knob ``compact`` legal allows lengths that are not
-    whole blocks.
+    Half of those of ``any_length`` are very short, and some of these groups of an even number of
+    rows are whole blocks. Their lengths and pads change in place. Only knob ``compact`` legal
+    allows lengths that are not whole blocks.
     """
     compact = free & (shapes.counts[:, 0] > 1) & (rng.random(len(free)) < COMPACT)
-    tiny = compact & (rng.random(len(free)) < 0.5)
+    tiny = compact & any_length & (rng.random(len(free)) < 0.5)
     short = np.minimum(shapes.length, rng.integers(1, 2 * UB_BLOCK, len(free)))
+    step = UB_BLOCK // np.gcd(shapes.counts[:, 0], UB_BLOCK)
+    short = np.where(rng.random(len(free)) < WHOLE, -(-short // step) * step, short)
     short = np.where(shapes.pad, np.maximum(short // shapes.elem, 1) * shapes.elem, short)
     shapes.length = np.where(tiny, short, shapes.length)
     # A padded group has no left pad, and ends with its block (DMA-L10).
@@ -202,7 +208,8 @@ def shape_strided(
     spread = np.where(wide, 1.0, min(limits.stretch * SPREAD, 1.0))
     compact = np.zeros(len(index), dtype=bool)
     if knobs.compact == "legal":
-        compact = _compact(rng, shapes, ~whole & ~_marked(len(index), same))
+        free = ~whole & ~_marked(len(index), same)
+        compact = _compact(rng, shapes, free, moves.residue[index] < 0)
     if knobs.tail == "fill":
         short_elements(rng, shapes, load & ~shapes.pad)
     src = _strides(

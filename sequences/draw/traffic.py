@@ -52,12 +52,12 @@ FEW = 64
 PARTED = 2048
 """Ops drawn with one division of the memories between two generators."""
 
-LOAD_WEIGHTS = dict.fromkeys(LOADS, 0.4)
-"""Weights of the loads of L0 among the ops of on-chip memories: they have the fewest bins."""
+INSIDE_WEIGHTS = {**dict.fromkeys(LOADS, 0.4), "raw_fill_l1": 0.2}
+"""Weights among the ops of on-chip memories: these have the fewest bins."""
 
 MIXED_WEIGHTS = {
     "mte_gm_ub": 3.2, "mte_ub_gm": 3.2, "copy_gm_to_ubuf": 0.6, "copy_ubuf_to_gm": 0.6,
-    **LOAD_WEIGHTS,
+    **INSIDE_WEIGHTS,
 }  # fmt: skip
 """Weights among all copies: alignments of the v0.6 forms between GM and UB need the most ops."""
 
@@ -161,13 +161,13 @@ class TrafficGenerator:
             return CopyGenerator(rng, names, limits, weights, alignments, self._file)
 
         self._families: list[CopyGenerator | FixGenerator] = [
-            generator(names, weights=LOAD_WEIGHTS) for names in (gm_ub, on_chip, nz) if names
+            generator(names, weights=INSIDE_WEIGHTS) for names in (gm_ub, on_chip, nz) if names
         ]
         self._fix = FixGenerator(rng, fix, limits, self.ops) if fix else None
         if self._fix:
             self._families.append(self._fix)
         # Their alignments need more ops than all others, also with write-backs in the block.
-        inside = sum(LOAD_WEIGHTS.get(name, 1.0) for name in on_chip)
+        inside = sum(INSIDE_WEIGHTS.get(name, 1.0) for name in on_chip)
         shares = (len(gm_ub) * (2.5 if fix else 1), inside, len(nz), len(fix))
         self._weights = [share for share in shares if share]
         self._chains = generator(copies, weights=MIXED_WEIGHTS) if copies else None

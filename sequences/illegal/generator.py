@@ -39,12 +39,12 @@ from sequences.place.merge import merge
 from tb.isa.block import OpBlock
 from tb.isa.ctrl import ctrl_after
 from tb.isa.descriptor import unpack
-from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.l0.table import LOADS
 from tb.isa.lower import lower
 from tb.isa.program import moving, moving_at
-from tb.isa.rules import d_violations, first_d_violation, t_violations
+from tb.isa.rules import d_violations, first_d_violation, lowering_violation, t_violations
 
 MOST_GOOD = 16
 """Most legal ops, and most illegal ops, of a block with many of both."""
@@ -98,10 +98,17 @@ def within(case: Case, loops: int, pad: bool) -> Case | None:
     return replace(case, rule=found.rule.number if found else 0, program=(*before, less, *after))
 
 
+def _kind(case: Case) -> tuple[str, int, int]:
+    """Returns the form of a case, its rule, and that of the copy that it refuses at lowering."""
+    refused = (lowering_violation(op) for op in case.program if isinstance(op, CopyUbufToUbuf))
+    return case.form, case.rule, next((found.rule.number for found in refused if found), 0)
+
+
 class IllegalGenerator:
     """Draws blocks that mix illegal ops with legal ones.
 
-    Every case of :func:`all_cases` of every form is used once, in random order, before any repeats.
+    Every case of :func:`all_cases` of every form is used once before any repeats: in random order,
+    but one for each form and rule first.
     A block holds random legal ops with illegal ones among them, or one op at a limit
     between two illegal ones. Legacy programs write every register they use, and the random ops
     are of forms that use none, so the blocks can be sent in any order.
@@ -154,6 +161,8 @@ class IllegalGenerator:
         if not cases:
             made = [case for form in self.ops for case in self._cases(form)]
             self._rng.shuffle(made)
+            last = {_kind(case): id(case) for case in made}
+            made.sort(key=lambda case: last[_kind(case)] == id(case))
             # Those of the other kind are used where there are none.
             for kind, of_kind in ((True, self._bad), (False, self._good)):
                 if not of_kind:

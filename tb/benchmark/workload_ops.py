@@ -21,6 +21,7 @@ from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.ctrl import TYPE_LSB
 from tb.isa.dma.op import MteGmL1, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
+from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.table import ATOMIC_TYPES
 from tb.isa.l0.op import MteL1L0a, MteL1L0aMx
 from tb.isa.lower import V06Op
@@ -76,13 +77,20 @@ def _repack(mode: str, n: int, d: int) -> Workload:
 
 
 def _copies(width: int) -> list[Workload]:
-    """Local copies of 8 KiB in one burst, bias vectors and parameter rows; ``width`` in bytes."""
+    """Local copies of 8 KiB in one burst, a fill of single blocks, bias vectors, parameter rows.
+
+    Words are of ``width`` bytes.
+    """
     size = 8192
     f16, f32 = Ptr("f16", "l1"), Ptr("f32", "bt")
     return [
         Workload(
             "mte_gm_l1 8 KiB", "words", size // width, size, 32,
             lambda k: MteGmL1(k * size, k * size, size, 1, size, size),
+        ),
+        Workload(
+            "raw_fill_l1 8 KiB", "C0 blocks", size // C0_BYTES, size, 32,
+            lambda k: RawFillL1(2 * k * size, 0, 0x1234, size // C0_BYTES, 1, 1),
         ),
         Workload(
             "mte_l1_ub 8 KiB", "words", size // width, size, 32,

@@ -170,7 +170,8 @@ def _mad_line(op: Mad, names: Names) -> str:
     return f"{text} : {', '.join(kinds)}"
 
 
-def _attributes(step: Move) -> str:
+def _attributed(text: str, step: Move) -> str:
+    """Returns the text of an op with the attributes of its step, in the one dictionary it has."""
     found = {}
     if sub := getattr(step.op, "ub_sub", 0):
         found["ub_sub"] = sub
@@ -179,7 +180,9 @@ def _attributes(step: Move) -> str:
     if step.flag_delay >= 0:
         found["pto_dv.flag_delay"] = step.flag_delay
     inside = ", ".join(f"{key} = {value} : i64" for key, value in found.items())
-    return f" {{{inside}}}" if inside else ""
+    if not inside:
+        return text
+    return f"{text[:-1]}, {inside}}}" if text.endswith("}") else f"{text} {{{inside}}}"
 
 
 def _line(step: Step | Note, names: Names) -> str:
@@ -200,7 +203,7 @@ def _line(step: Step | Note, names: Names) -> str:
         raise UnprintableError(f"pto.{step.name} is of several cores")
     operands, types = op_parts(step.op, names)
     kinds = f" : {types}" if types else ""
-    return f"{operands}{_attributes(step)}{kinds}"
+    return f"{_attributed(operands, step)}{kinds}"
 
 
 def unprintable(op: AnyOp) -> str:

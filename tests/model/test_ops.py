@@ -150,8 +150,10 @@ def test_fills(data: st.DataObject) -> None:
     outcome = ReferenceModel(actual).execute(op)
     assert outcome.status is Status.OK
     assert actual[Space.L1].tobytes() == expected.tobytes()
-    assert addresses(outcome.written) == set(written) == addresses(destination(lower(op)))
+    assert addresses(outcome.written) == set(written)
     assert addresses(source(lower(op))) == addresses(outcome.read) == set()
+    if written:
+        assert addresses(destination(lower(op))) == set(written)
 
 
 @pytest.mark.long

@@ -138,7 +138,7 @@ def test_transactions(kind: type[RandomSeq]) -> None:
 
 @pytest.mark.long
 def test_directed_form() -> None:
-    assert len(send(DirectedSeq(form="legacy"))) == 13
+    assert len(send(DirectedSeq(form="legacy"))) == 19
     applying = [example for example in EXAMPLES if example.applies]
     for form, least in (("v06", 70), ("ctrl", 8), ("vector", 25), ("scalar", 10)):
         assert len(send(DirectedSeq(form=form))) >= least

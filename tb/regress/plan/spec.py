@@ -142,9 +142,10 @@ def _tests_by_item(root: Path) -> Mapping[str, tuple[str, ...]]:
 
 
 def _refused_in(corpus: Path) -> set[str]:
-    """Returns the rules that the corpus expects (``// expected:``)."""
+    """Returns the rules that the corpus expects (``// expected:``, ``// warns:``)."""
     lines = [line for path in corpus.rglob("*.pto") for line in path.read_text().splitlines()]
-    expected = [line for line in lines if line.lstrip().startswith("// expected:")]
+    marks = ("// expected:", "// warns:")
+    expected = [line for line in lines if line.lstrip().startswith(marks)]
     return {name for line in expected for name in _mentioned(line)}
 
 
