@@ -54,6 +54,9 @@ DESTINATION = by_name(
 SLOT = by_name({name: SLOTS.index(spec.slot) for name, spec in OPS.items()})
 """Opcode to slot number."""
 
+FAR_SHARE = by_name(dict.fromkeys(OPS, 1) | {"mte_gm_l1_frac": 3})
+"""Factor of the fraction of far ops: the two strides of repacks have few ops to be drawn in."""
+
 LEAST_READ = by_name(
     dict.fromkeys(("mte_gm_ub", "mte_ub_gm", "mte_gm_l1"), 1)
     | {name: row.unit for name, row in BURST_ROWS.items()}
@@ -201,7 +204,7 @@ def draw_moves(
     feeds = np.zeros(count, dtype=bool)
     feeds[parent[parent >= 0]] = True
     loads, stores = SOURCE[opcode] == GM, DESTINATION[opcode] == GM
-    far = (rng.random(count) < limits.far) & ~nop
+    far = (rng.random(count) < limits.far * FAR_SHARE[opcode]) & ~nop
     far &= (loads & (parent < 0)) | (stores & ~feeds)
     share = np.zeros(256)
     for name, fraction in legacy.items():

@@ -123,7 +123,9 @@ def _matrices(
     most = np.maximum(np.minimum(write, limits.max_bytes) // C0_BYTES, 1)
     total = np.clip(total_bytes(rng, count, limits) // C0_BYTES, 1, most)
     kind = pick(rng, count, np.array([0.6, 0.4]))
-    groups = np.where(kind == 1, rng.integers(2, 9, count), 1)
+    # Matrices are as often far from each other as rows.
+    several = (kind == 1) | (far & (rng.random(count) < 0.5))
+    groups = np.where(several, rng.integers(2, 9, count), 1)
     groups = np.minimum(groups, total)
     rest = total // groups
     columns = np.where(rng.random(count) < 0.08, rest, log_uniform(rng, 1, rest))

@@ -257,9 +257,13 @@ def _fair_share(counts: Ints, most: Ints | int, low: int, high: int) -> Ints:
 
 
 def _wide_margins(rng: np.random.Generator, counts: Ints, most: Ints | int) -> Ints:
-    """Margins of a page or more that still leave the op within ``most`` bytes, if any do."""
+    """Margins of a page or more that still leave the op within ``most`` bytes, if any do.
+
+    Half of them are whole pages: the next row begins where this one ends, in another page.
+    """
     high = _fair_share(counts, most, PAGE, 65535)
-    return log_uniform(rng, PAGE, np.repeat(high, LEVELS)).reshape(counts.shape)
+    drawn = log_uniform(rng, PAGE, np.repeat(high, LEVELS)).reshape(counts.shape)
+    return np.where(rng.random(counts.shape) < 0.5, drawn // PAGE * PAGE, drawn)
 
 
 def _rows_outside(

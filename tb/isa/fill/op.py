@@ -17,7 +17,7 @@ COUNT_BITS = 15
 
 RAW_BITS = 32
 WORD_BITS = (16, 32)
-"""Widths of the pattern, ``fill_word_bits``; their places are the values of the field ``word32``"""
+"""Widths of the pattern, ``fill_word_bits``; their places are the values of field ``word32``."""
 
 FILL_LAYOUT = Layout(
     "fill",
