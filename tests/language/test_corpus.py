@@ -82,13 +82,13 @@ func.func @k() {{
   pto.nothing
 }}
 """
-    path.write_text(text.format("a", "unknown-op") + "// -----\n" + text.format("b", "type"))
+    path.write_text(text.format("a", "unknown-op") + text.format("b", "type"))
     first, second = read_cases(path)
-    assert (first.name, first.line, second.name, second.line) == ("illegal/a", 5, "illegal/b", 12)
+    assert (first.name, first.line, second.name, second.line) == ("illegal/a", 5, "illegal/b", 11)
     assert complaint(first, findings(first, tmp_path)) == ""
     message = complaint(second, findings(second, tmp_path))
-    assert message.startswith(f"{path}:12: illegal/b: expected type, got another finding first:\n")
-    assert "x.pto:12:3: error" in message
+    assert message.startswith(f"{path}:11: illegal/b: expected type, got another finding first:\n")
+    assert "x.pto:11:3: error" in message
 
 
 SHORT = """// case: x
@@ -145,12 +145,12 @@ def test_values_of_a_short_case(op: str, definition: str) -> None:
 def test_a_short_case_keeps_its_lines(tmp_path: Path) -> None:
     path = tmp_path / "illegal" / "x.pto"
     path.parent.mkdir()
-    path.write_text(f"{SHORT}// -----\n{SHORT.replace('case: x', 'case: y')}")
+    path.write_text(SHORT + SHORT.replace("case: x", "case: y"))
     first, second = read_cases(path)
-    assert (first.line, second.line) == (6, 17)
+    assert (first.line, second.line) == (6, 16)
     assert "x.pto:6:3: error" in complaint(first, findings(first, tmp_path))
-    assert f"{path}:17: illegal/y: " in complaint(second, findings(second, tmp_path))
-    assert "x.pto:17:3: error" in complaint(second, findings(second, tmp_path))
+    assert f"{path}:16: illegal/y: " in complaint(second, findings(second, tmp_path))
+    assert "x.pto:16:3: error" in complaint(second, findings(second, tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -166,6 +166,7 @@ def test_a_short_case_keeps_its_lines(tmp_path: Path) -> None:
         ("illegal", "// case: x\n// Words.\n// expected: X-L01 @below:5\n", "cannot be expected"),
         ("illegal", "// case: x\n// Words.\n// expected: type @above\n", r"x\.pto:3: .*above"),
         ("illegal", "// case: x\n// Words.\n// expects: type\n", "expects: type"),
+        ("legal", "// case: x\n// Words.\n// cas: y\n// Words.\n", "'// cas: y' is not case"),
     ],
 )
 def test_comments_of_a_case_are_checked(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small programs, legal and illegal, written from the specification and the seeds alone.
 
-A file holds the cases of one family of rules, separated by lines of ``// -----``. A case of
+A file holds the cases of one family of rules, each from its ``// case:`` to the next one. A case of
 ``illegal/`` names the expected finding above the line that causes it; one of ``legal/`` has none:
 
     // case: bt_l01_narrow
@@ -110,7 +110,7 @@ LOOP_GROUPS = "A-08"
 
 
 _EXPECTABLE = {*WORDS, *RULES, *SYNC_RULES, *PRODUCT_RULES, HAZARD, LOOP_GROUPS}
-SEPARATOR = "// -----\n"
+BEGIN = re.compile(r"^(?=// case: )", re.MULTILINE)
 EXPECTED = re.compile(r" *// (?:expected|(warns)): (\S+)(?: (@below)(?::(\d+))?)?(?: says (.+))?")
 NAME = re.compile(r'"?(pto\.[\w.]+)')
 FLAGS = {
@@ -135,7 +135,7 @@ class Case:
         facts: What its message says (:mod:`tests.wording`).
         warns: The first finding is a warning.
         options: Words of ``with``.
-        text: The whole program: the case without its separators, with what it omits.
+        text: The whole program: the case with what it omits.
         before: Number of lines of ``text`` that precede those of the file.
     """
 
@@ -195,6 +195,8 @@ def read_case(path: Path, start: int, text: str) -> Case:
     where = f"{path}:{start}"
     if not re.match(r"// case: \S+\n// (?!expected:|warns:|with:|also:)", text):
         raise ValueError(f"{where}: a case begins with its name and one sentence on its subject")
+    if odd := [x for x in lines[2:] if re.match(r"// (?!expected:|warns:|with:|also:)\w+:", x)]:
+        raise ValueError(f"{where}: {odd[0]!r} is not case, expected, warns, with or also")
     heads = {}
     for comment in lines[2:]:
         if (head := re.match(r"// (expected|warns|with|also):", comment)) is None:
@@ -227,9 +229,9 @@ def read_case(path: Path, start: int, text: str) -> Case:
 def read_cases(path: Path) -> list[Case]:
     """Returns the cases of a file."""
     found, start = [], 1
-    for text in path.read_text(encoding="utf-8").split(SEPARATOR):
+    for text in filter(None, BEGIN.split(path.read_text(encoding="utf-8"))):
         found.append(read_case(path, start, text))
-        start += text.count("\n") + 1
+        start += text.count("\n")
     return found
 
 
