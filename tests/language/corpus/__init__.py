@@ -9,7 +9,7 @@ A file holds the cases of one family of rules, each from its ``// case:`` to the
     // with: --foreign skip --arg 1=4096 --run
     // also: DMA-L15
     // expected: DMA-L03|type @below:1
-    pto.mte_l1_bt %src, %dst, %c1_i64 nburst(%c4_i64, %c0_i64, %c0_i64)
+    pto.mte_l1_bt %src, %dst, %c1 nburst(%c4, %c0, %c0)
       : !pto.ptr<f16, l1>, !pto.ptr<f16, bt>, i64, i64, i64, i64
 
 ``expected`` lists rules or words, one of which fits the first finding, and its place: the line

@@ -6,9 +6,10 @@ no line of it defines is what its name says, in the type that the first op with 
 
 - ``%c16_i64`` and ``%c16`` are the constant 16, ``%true`` and ``%false`` those of ``i1``, ``%one``
   and ``%zero`` 1 and 0;
-- a pointer into a buffer is cast from address 0;
-- a pointer into GM, a memref or a number without a known value, such as ``%n`` and ``%rows``, is an
-  argument, in the order of the first uses.
+- a pointer with ``_at_4096`` at the end of its name is cast from that address, and another pointer
+  into a buffer from address 0;
+- another pointer into GM, a memref or a number without a known value, such as ``%n`` and ``%rows``,
+  is an argument, in the order of the first uses.
 
 Any other value stays undefined. A number is an index where no op gives a type. A case with
 ``func.func``, or without an op, is complete.
@@ -30,6 +31,7 @@ _TYPE = re.compile(
     r"|\b(?:index|[su]?i\d+|bf16|tf32|hif8|f\d+\w*)\b"
 )
 _CONSTANT = re.compile(r"%c(\d+)(?:_(i\d+))?")
+_ADDRESS = re.compile(r"_at_(\d+)$")
 _WORDS = {"%one": "1", "%zero": "0"}
 _NUMBERS = ("%i", "%k", "%m", "%n", "%r", "%rows", "%size", "%start", "%stride")
 
@@ -38,19 +40,26 @@ def complete(name: str, text: str) -> tuple[str, int]:
     """Returns the program of a case, and how many of its lines were put before ``text``."""
     if "func.func" in text or not _OP.search(text):
         return text, 0
-    arguments, lines = [], []
-    for value, kind in sorted(_undefined(text).items(), key=lambda x: not _constant(*x)):
+    arguments, constants, casts = [], [], []
+    for value, kind in _undefined(text).items():
         if constant := _constant(value, kind):
-            lines.append(constant)
-        elif kind.startswith("!pto.ptr<") and not kind.endswith(" gm>"):
-            lines.append(f"{value} = pto.castptr %c0_i64 : i64 -> {kind}")
+            constants.append(constant)
+        elif address := _address(value, kind):
+            constants.append(f"{address} = arith.constant {address[2:-4]} : i64")
+            casts.append(f"{value} = pto.castptr {address} : i64 -> {kind}")
         elif kind.startswith(("!pto.ptr<", "memref<")) or value in _NUMBERS:
             arguments.append(f"{value}: {kind}")
-    zero = "%c0_i64 = arith.constant 0 : i64"
-    if any("castptr %c0_i64 :" in line for line in lines) and zero not in lines:
-        lines.insert(0, zero)
-    before = ["module {", f"func.func @{name}({', '.join(arguments)}) {{", *lines]
+    head = f"func.func @{name}({', '.join(arguments)}) {{"
+    before = ["module {", head, *dict.fromkeys(constants), *casts]
     return "".join(f"{line}\n" for line in before) + text + "return\n}\n}\n", len(before)
+
+
+def _address(value: str, kind: str) -> str:
+    """Returns the constant that a pointer is cast from; empty for arguments and other values."""
+    found = _ADDRESS.search(value)
+    if not kind.startswith("!pto.ptr<") or not (found or not kind.endswith(" gm>")):
+        return ""
+    return f"%c{found[1] if found else 0}_i64"
 
 
 def _constant(value: str, kind: str) -> str:
