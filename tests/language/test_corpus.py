@@ -133,6 +133,7 @@ def test_a_case_omits_what_names_say() -> None:
         ("pto.get_buf_dyn %i", "@x(%i: index)"),
         ("pto.set_mov_pad_val %zero : bf16", "%zero = arith.constant 0.0 : bf16"),
         ("pto.set_mov_pad_val %zero : i8", "%zero = arith.constant 0 : i8"),
+        ("pto.f %c1, %a : I64x2, SI8_UB", "pto.f %c1, %a : i64, i64, !pto.ptr<si8, ub>"),
         ('"pto.f"(%a_at_64) : (!pto.ptr<i8, gm>)', "%a_at_64 = pto.castptr %c64_i64 : i64 -> "),
         ('"pto.f"(%a) : (!pto.ptr<!pto.hif8, l1>)', "%c0_i64 : i64 -> !pto.ptr<!pto.hif8, l1>"),
         ("pto.f %a : memref<?xf16, 3>", "@x(%a: memref<?xf16, 3>)"),

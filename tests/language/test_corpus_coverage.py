@@ -159,7 +159,7 @@ RELUS = [mode for mode in RELU_MODES if mode != "pwl"]
 FACTORS = ("i8", "f16", "bf16", "f32", "!pto.hif8", "f8E4M3FN")
 WORDS_OF_CLAUSES = [
     *("unit_flag(check_only)", "unit_flag(check_and_clear)", ", nz2nd", "nz2dn(%c1)"),
-    *("nz2dn(%c2)", "nz2nz\n", "nz2nz(%c0)", "nz2nz(%c1)", ", sat\n"),
+    *("nz2dn(%c2)", "nz2nz :", "nz2nz(%c0)", "nz2nz(%c1)", ", sat\n"),
     *("sat(preserve_nan)", ", nosat", "dst_mode(split_m)", "dst_mode(split_n)"),
     *("dst_mode(%c0)", "dst_mode(%c1)", ", split_m", ", split_n"),
     *("nd2nz, shape(", "dn2nz, shape(", "%true)"),

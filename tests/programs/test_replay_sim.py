@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import zlib
 from pathlib import Path
@@ -18,6 +17,7 @@ from tb.record.settings import RunSettings
 from tb.run.console import Console
 from tb.run.run import run_once
 from tb.run.testlist import PlannedTest
+from tests.language.corpus.short import spelled
 from tests.wording import says
 
 pytestmark = pytest.mark.sim
@@ -37,13 +37,11 @@ CONSTANTS = "\n".join(
 def program(body: str, *arguments: str) -> str:
     """Returns a program; ops begin in column 3, those of ``body`` in the order of its lines.
 
-    ``I8_GM`` means ``!pto.ptr<i8, gm>``, and ``I64x3`` three of that type.
+    Types are those of :func:`spelled`.
     """
     named = ", ".join(f"%a{n}: {kind}" for n, kind in enumerate(arguments))
-    text = f"func.func @kernel({named}) {{\n{CONSTANTS}\n{body.strip(chr(10))}\n  return\n}}\n"
-    text = re.sub(r"\bI64x(\d)", lambda found: ", ".join(["i64"] * int(found[1])), text)
-    types = r"\b([IF]\d+)_(GM|UB|L1|L0[ABC])\b"
-    return re.sub(types, lambda x: f"!pto.ptr<{x[1].lower()}, {x[2].lower()}>", text)
+    ops = body.strip("\n")
+    return spelled(f"func.func @kernel({named}) {{\n{CONSTANTS}\n{ops}\n  return\n}}\n")
 
 
 def line_of(text: str, part: str) -> int:

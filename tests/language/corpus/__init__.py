@@ -9,8 +9,7 @@ A file holds the cases of one family of rules, each from its ``// case:`` to the
     // with: --foreign skip --arg 1=4096 --run
     // also: DMA-L15
     // expected: DMA-L03|type @below:1
-    pto.mte_l1_bt %src, %dst, %c1 nburst(%c4, %c0, %c0)
-      : !pto.ptr<f16, l1>, !pto.ptr<f16, bt>, i64, i64, i64, i64
+    pto.mte_l1_bt %src, %dst, %c1 nburst(%c4, %c0, %c0) : F16_L1, F16_BT, I64x4
 
 ``expected`` lists rules or words, one of which fits the first finding, and its place: the line
 below with a column, without one where the specification does not fix it, or no ``@below`` where the
@@ -19,7 +18,7 @@ may follow. ``with: --profile=a5``, ``--ubuf-to-ubuf=blocks``, ``--hazard=error`
 are as of ``pto-dv verify``. ``also`` lists rules or words of further findings.
 ``--run`` requires every value, as a run does; without it the case is checked as by ``pto-dv
 verify``. :mod:`tests.language.corpus.short` supplies the module, function and values that a case
-omits.
+omits, and has its short names of types.
 """
 
 from __future__ import annotations

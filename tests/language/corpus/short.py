@@ -11,6 +11,8 @@ no line of it defines is what its name says, in the type that the first op with 
 - another pointer into GM, a memref or a number without a known value, such as ``%n`` and ``%rows``,
   is an argument, in the order of the first uses.
 
+``F16_GM`` is ``!pto.ptr<f16, gm>``, and ``I64x3`` is ``i64, i64, i64``.
+
 Any other value stays undefined. A number is an index where no op gives a type. A case with
 ``func.func``, or without an op, is complete.
 """
@@ -36,10 +38,18 @@ _WORDS = {"%one": "1", "%zero": "0"}
 _NUMBERS = ("%i", "%k", "%m", "%n", "%r", "%rows", "%size", "%start", "%stride")
 
 
+def spelled(text: str) -> str:
+    """Returns a text with its short names of types written out."""
+    text = re.sub(r"\bI64x(\d+)\b", lambda found: ", ".join(["i64"] * int(found[1])), text)
+    pointers = r"\b((?:[SU]?I|B?F|HIF)\d+)_(GM|UB|L1|L0[ABC]|FB|BT)\b"
+    return re.sub(pointers, lambda x: f"!pto.ptr<{x[1].lower()}, {x[2].lower()}>", text)
+
+
 def complete(name: str, text: str) -> tuple[str, int]:
     """Returns the program of a case, and how many of its lines were put before ``text``."""
     if "func.func" in text or not _OP.search(text):
         return text, 0
+    text = spelled(text)
     arguments, constants, casts = [], [], []
     for value, kind in _undefined(text).items():
         if constant := _constant(value, kind):
