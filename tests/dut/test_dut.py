@@ -10,12 +10,7 @@ import pytest
 
 from tb.common.errors import PtoError
 from tb.dut.filelist import read_file_list
-from tb.dut.manifest import (
-    Capabilities,
-    load_manifest,
-    load_manifests,
-    reference_manifests,
-)
+from tb.dut.manifest import Capabilities, load_manifest, load_manifests, reference_manifests
 from tb.dut.selection import exclusions
 from tb.isa.ops import OPS, SLOTS
 from tb.isa.profile import A5, SEED

@@ -125,11 +125,7 @@ def test_a_missing_port_is_one_error(name: str, demo: Path) -> None:
             "[7:0] m_axi_rdata [GmDataWidth/8]",
             "port m_axi_rdata type",
         ),
-        (
-            "busy_o, ",
-            "busy_o, input wire scan_i, ",
-            "port scan_i input contract not float",
-        ),
+        ("busy_o, ", "busy_o, input wire scan_i, ", "port scan_i input contract not float"),
         (
             "parameter int NumOutstanding = 16,",
             "",
@@ -167,11 +163,7 @@ def test_a_missing_port_is_one_error(name: str, demo: Path) -> None:
             "nowhere u_sub (.o(m_axi_arvalid));",
             "module nowhere none sources",
         ),
-        (
-            "module demo #(",
-            "module demo2 #(",
-            "module demo none sources mean demo2",
-        ),
+        ("module demo #(", "module demo2 #(", "module demo none sources mean demo2"),
         ("assign m_axi_arvalid = 1'd0;", "assign m_axi_arvalid = ;", "expected expression"),
         ("`default_nettype none", '`include "gone.vh"', "'gone.vh' No such file"),
     ],
@@ -248,9 +240,7 @@ def test_parameters_of_knobs(demo: Path) -> None:
     table = f'[knob_parameters]\n{knob} = "Tial"\n[capabilities]'
     demo.write_text(text.replace("[capabilities]", table))
     change(
-        demo,
-        "parameter int NumOutstanding",
-        "parameter int Tail = 2, parameter int NumOutstanding",
+        demo, "parameter int NumOutstanding", "parameter int Tail = 2, parameter int NumOutstanding"
     )
     (finding,) = found(demo)
     assert says(finding, rf"dut.toml error \[knob_parameters\] {knob} Tial demo")

@@ -59,11 +59,7 @@ def test_a_new_dut_compiles(slot: str, language: str, tmp_path: Path) -> None:
     )
     for command in commands:
         done = subprocess.run(
-            command,
-            env={**os.environ, **variables},
-            capture_output=True,
-            text=True,
-            check=False,
+            command, env={**os.environ, **variables}, capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stderr) == (0, "")
 
@@ -133,11 +129,7 @@ def test_the_manifest_has_the_keys_of_its_ops_alone(
     ],
 )
 def test_wrong_arguments(
-    name: str,
-    options: dict[str, str],
-    facts: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, options: dict[str, str], facts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(PtoError) as refused:

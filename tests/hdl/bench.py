@@ -18,17 +18,7 @@ from tb.harness.mailbox import Mailbox
 from tb.harness.memory import SimMemory
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
-from tests.hdl.mini import (
-    GM,
-    LIBRARY_ENV,
-    MTE2,
-    MTE3,
-    READ,
-    WIDTH_ENV,
-    WRITE,
-    Fault,
-    descriptor,
-)
+from tests.hdl.mini import GM, LIBRARY_ENV, MTE2, MTE3, READ, WIDTH_ENV, WRITE, Fault, descriptor
 
 WIDTH = int(os.environ[WIDTH_ENV]) // 8
 """Bytes of a bus word."""

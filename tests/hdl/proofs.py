@@ -349,10 +349,7 @@ PROOFS: dict[str, tuple[Script, ...]] = {
         inner(AR_TAKEN, R | {"rready": 0}, R | {"rdata": 7}),
     ),
     "R-UNASKED": (inner(R), inner(AR_TAKEN, R, R)),
-    "R-LAST": (
-        inner(ar(arlen=1, arready=1), R, wait(1)),
-        inner(AR_TAKEN, R | {"rlast": 0}),
-    ),
+    "R-LAST": (inner(ar(arlen=1, arready=1), R, wait(1)), inner(AR_TAKEN, R | {"rlast": 0})),
     "R-ID": (inner(AR_TAKEN, R | {"rid": 3}),),
     "R-RESP": (inner(AR_TAKEN, R | {"rresp": 1}),),
     "R-RESET": (inner({"reset": 1}, {"reset": 1}, R | {"reset": 1}),),
@@ -381,10 +378,7 @@ PROOFS: dict[str, tuple[Script, ...]] = {
     "B-HELD": (inner(AW_TAKEN, W_TAKEN, B | {"bready": 0}, wait(1)),),
     "B-STABLE": (inner(AW_TAKEN, W_TAKEN, B | {"bready": 0}, B | {"bresp": 2}),),
     "B-UNASKED": (inner(B), inner(AW_TAKEN, W_TAKEN, B, B)),
-    "B-EARLY": (
-        inner(aw(awlen=1, awready=1), {**W_TAKEN, "wlast": 0}, B),
-        inner(AW_TAKEN, B),
-    ),
+    "B-EARLY": (inner(aw(awlen=1, awready=1), {**W_TAKEN, "wlast": 0}, B), inner(AW_TAKEN, B)),
     "B-ID": (inner(AW_TAKEN, W_TAKEN, B | {"bid": 9}),),
     "B-RESP": (inner(AW_TAKEN, W_TAKEN, B | {"bresp": 1}),),
     "B-RESET": (inner({"reset": 1}, {"reset": 1}, B | {"reset": 1}),),

@@ -108,15 +108,7 @@ def test_legacy_and_v06_lower_alike_but_for_the_pad_unit() -> None:
     )
     op = to_v06(COPY_IN, registers)
     assert op == MteGmUb(
-        0x1001,
-        64,
-        40,
-        3,
-        100,
-        96,
-        (Loop(4, 1000, 2048), Loop(5, 0, 0)),
-        Pad("i8", 0x5A, 4, 8),
-        2,
+        0x1001, 64, 40, 3, 100, 96, (Loop(4, 1000, 2048), Loop(5, 0, 0)), Pad("i8", 0x5A, 4, 8), 2
     )
     assert dataclasses.replace(lower_copy(COPY_IN, registers), pad_legacy=0) == lower_dma(op)
     assert lower_copy(COPY_OUT, registers) == lower_dma(to_v06(COPY_OUT, registers))

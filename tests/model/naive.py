@@ -22,15 +22,7 @@ from tb.isa.profile import current
 from tb.isa.spaces import Space
 from tests.model.naive_fix import atomic
 
-SIZE_OF_TYPE = {
-    "i8": 1,
-    "i16": 2,
-    "f16": 2,
-    "bf16": 2,
-    "i32": 4,
-    "f32": 4,
-    "i64": 8,
-}
+SIZE_OF_TYPE = {"i8": 1, "i16": 2, "f16": 2, "bf16": 2, "i32": 4, "f32": 4, "i64": 8}
 ATOMIC_TYPES = ("", "f32", "f16", "s16", "s32", "s8", "bf16")
 ATOMIC_BYTES = (1, 4, 2, 2, 4, 1, 2)
 ATOMIC_OPS = ("add", "max", "min")

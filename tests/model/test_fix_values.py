@@ -28,11 +28,7 @@ from tests.model import naive_fix as naive
 
 INTEGER_STAGES = ("S5", "S9", "S17", "WIDE")
 FORMATS = {"f16": F16, "bf16": BF16, "f8E4M3FN": E4M3}
-SATS = {
-    "sat": Saturation.SAT,
-    "preserve_nan": Saturation.PRESERVE_NAN,
-    "nosat": Saturation.NOSAT,
-}
+SATS = {"sat": Saturation.SAT, "preserve_nan": Saturation.PRESERVE_NAN, "nosat": Saturation.NOSAT}
 
 SPECIALS = (
     0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007FFFFF, 0x807FFFFF, 0x00800000, 0x3F800000,
@@ -286,11 +282,7 @@ def test_nosat_and_clip_have_events() -> None:
         (3.75, 0, FixEvent.ROUNDED_UP),
         (0.5, 0, FixEvent.TIE_DOWN | FixEvent.UNDERFLOW_TO_ZERO),
         (200.5, 0, FixEvent.SATURATED_HIGH),
-        (
-            300.0,
-            -200,
-            FixEvent.STAGE_CLAMPED | FixEvent.OFFSET_MOVED | FixEvent.STAGE_RETURNED,
-        ),
+        (300.0, -200, FixEvent.STAGE_CLAMPED | FixEvent.OFFSET_MOVED | FixEvent.STAGE_RETURNED),
         (-300.0, 0, FixEvent.STAGE_CLAMPED | FixEvent.SATURATED_LOW),
         (np.inf, 0, FixEvent.INF | FixEvent.STAGE_CLAMPED | FixEvent.SATURATED_HIGH),
         (np.nan, 0, FixEvent.NAN),

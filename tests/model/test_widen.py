@@ -70,10 +70,7 @@ with np.errstate(invalid="ignore"):  # signalling NaNs
 
 @pytest.mark.parametrize(
     ("exponent", "fraction", "values", "tiny", "largest"),
-    [
-        (5, 10, F16, 2.0**-14, 65504.0),
-        (8, 7, BF16, 2.0**-126, (2 - 2.0**-7) * 2.0**127),
-    ],
+    [(5, 10, F16, 2.0**-14, 65504.0), (8, 7, BF16, 2.0**-126, (2 - 2.0**-7) * 2.0**127)],
 )
 def test_classes_of_every_half(
     exponent: int, fraction: int, values: NDArray[np.float64], tiny: float, largest: float

@@ -19,17 +19,7 @@ from tb.language.run.walk import trace
 from tb.programs.job import Check, ProgramJob
 from tb.programs.replay_test import without_delays
 from tests.bugs.campaign import load_bugs, plant
-from tests.programs.test_replay_sim import (
-    IN,
-    OUT,
-    gm,
-    line_of,
-    load,
-    program,
-    run,
-    settings,
-    write,
-)
+from tests.programs.test_replay_sim import IN, OUT, gm, line_of, load, program, run, settings, write
 from tests.wording import says
 
 pytestmark = pytest.mark.sim

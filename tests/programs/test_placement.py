@@ -69,11 +69,7 @@ def test_fixed_addresses_are_kept() -> None:
 @pytest.mark.parametrize(
     ("wanted", "taken", "words"),
     [
-        (
-            [Wanted("a", 64, address=0), Wanted("b", 64, address=63)],
-            [],
-            ["b, 64 bytes at 0x3f"],
-        ),
+        ([Wanted("a", 64, address=0), Wanted("b", 64, address=63)], [], ["b, 64 bytes at 0x3f"]),
         ([Wanted("a", 64, address=GM_BYTES - 63)], [], ["leaves GM", "0..0xffffffffff"]),
         ([Wanted("a", 64, address=0)], [Taken(10, 11, "a load")], ["overlaps a load at 0xa..0xa"]),
         ([Wanted("a", GM_BYTES + 1)], [], ["no place in GM for a"]),

@@ -317,10 +317,7 @@ def test_a_bug_and_a_missing_engine_are_reported_with_their_places(tmp_path: Pat
     right, wrong = "wire l06 = |loc_addr[4:0] ||", "wire l06 = |loc_addr[3:0] ||"
     assert text.count(right) == 1
     source.write_text(text.replace(right, wrong))
-    path, other = (
-        write(tmp_path, "illegal.pto", ILLEGAL),
-        write(tmp_path, "matmul.pto", MATMUL),
-    )
+    path, other = (write(tmp_path, "illegal.pto", ILLEGAL), write(tmp_path, "matmul.pto", MATMUL))
     jobs = [
         ProgramJob(path=path, title="bug", arguments={0: IN, 1: OUT}, illegal="send"),
         ProgramJob(path=other, title="no fix", arguments={0: IN, 1: 0x5555, 2: OUT + 3}),

@@ -17,16 +17,7 @@ from tb.programs.replay_test import ProgramTest
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tests.bugs.campaign import load_bugs, plant
-from tests.programs.test_replay_sim import (
-    IN,
-    LEGACY,
-    MATMUL,
-    OUT,
-    SHARED_SLOT,
-    program,
-    run,
-    write,
-)
+from tests.programs.test_replay_sim import IN, LEGACY, MATMUL, OUT, SHARED_SLOT, program, run, write
 
 pytestmark = pytest.mark.sim
 
@@ -84,11 +75,7 @@ def replay(
 
 @pytest.mark.parametrize(
     ("text", "arguments"),
-    [
-        (SHARED_SLOT, (IN, OUT)),
-        (LEGACY, (IN, OUT)),
-        (MATMUL, (IN, IN + 0x10000, OUT + 0xFF)),
-    ],
+    [(SHARED_SLOT, (IN, OUT)), (LEGACY, (IN, OUT)), (MATMUL, (IN, IN + 0x10000, OUT + 0xFF))],
     ids=["pipes that share a slot", "registers", "host"],
 )
 def test_ops_in_order_leave_one_image(

@@ -95,20 +95,14 @@ def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "facts"),
     [
-        (
-            "\nsed = 1",
-            ["key sed", "mean seed", "x.toml:2", "legal: function, args"],
-        ),
+        ("\nsed = 1", ["key sed", "mean seed", "x.toml:2", "legal: function, args"]),
         ('[args]\n0 = "a"\nx = 2', ["'x'", "number of an argument", "x.toml:3"]),
         ("[args]\n0 = 3\n00 = 4", ["'00'", "number of an argument", "x.toml:3"]),
         ("[args]\n0 = [1]", ["args.0", "a text or a number", "x.toml:2"]),
         ("args = 3", ["args is 3", "x.toml:1"]),
         ("[out]\n0 = 3", ["out.0 is 3", "x.toml:2"]),
         ('[out]\n0 = ""', ["out.0", "x.toml:2"]),
-        (
-            '[[load]]\nspace = "ub"\nadress = 3\ndata = "s"',
-            ["adress of [[load]]", "mean address?"],
-        ),
+        ('[[load]]\nspace = "ub"\nadress = 3\ndata = "s"', ["adress of [[load]]", "mean address?"]),
         (
             '[[load]]\nspace = "ub0"\ndata = "x"\n[[load]]\ndata = "x"\nspace = "uc"',
             ["memory 'uc' is unknown", "gm, ub0, ub1", "x.toml:6"],

@@ -128,11 +128,7 @@ class RegressionRun:
         self.store.plan_runs(self.name, jobs)
 
     def coordinate(
-        self,
-        work: Work,
-        budget: float = 0.0,
-        reruns: int = 8,
-        sources: Callable[[], str] = str,
+        self, work: Work, budget: float = 0.0, reruns: int = 8, sources: Callable[[], str] = str
     ) -> tuple[str, Coordinator, Workers]:
         workers = Workers(work, self.clock)
         coordinator = Coordinator(

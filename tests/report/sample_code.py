@@ -22,11 +22,7 @@ _SOURCES = {
         "common/pto_fifo.v",
     ),
     "mte3": ("pto_mte3/pto_gm_store.v", "common/pto_axi_write.v"),
-    "fix": (
-        "pto_fix/pto_fix_check.v",
-        "pto_fix/write/pto_fix_gm.v",
-        "pto_fix/plan/pto_fix_walk.v",
-    ),
+    "fix": ("pto_fix/pto_fix_check.v", "pto_fix/write/pto_fix_gm.v", "pto_fix/plan/pto_fix_walk.v"),
 }
 
 

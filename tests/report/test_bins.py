@@ -6,15 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tb.coverage.model import (
-    Bin,
-    CoverGroup,
-    Coverpoint,
-    Cross,
-    GroupCounts,
-    excluding,
-    point,
-)
+from tb.coverage.model import Bin, CoverGroup, Coverpoint, Cross, GroupCounts, excluding, point
 from tb.report.bins import Table, holes, level, short, tables
 
 COLOUR = Coverpoint("colour", (Bin("red"), Bin("green"), Bin("blue", "no such lamp")))

@@ -75,10 +75,7 @@ def test_manifests_that_disagree_leave_a_record_and_no_build(tmp_path: Path) -> 
     settings = RunSettings(sim="icarus", duts=duts)
     with pytest.raises(PtoError) as refused:
         run_once(
-            settings,
-            planned_test("directed"),
-            folder=tmp_path / "run",
-            console=Console(quiet=True),
+            settings, planned_test("directed"), folder=tmp_path / "run", console=Console(quiet=True)
         )
     text = str(refused.value)
     assert says(text, "my_mte2 len_bits 21 my_mte3 len_bits 16")

@@ -10,15 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoreboards.regions import (
-    RowMap,
-    joined,
-    last_row,
-    page_runs,
-    pages_of,
-    row_starts,
-    rows_view,
-)
+from scoreboards.regions import RowMap, joined, last_row, page_runs, pages_of, row_starts, rows_view
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
 

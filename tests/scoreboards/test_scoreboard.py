@@ -129,10 +129,7 @@ def test_nothing_is_expected_of_a_copy_that_is_not_issued(
 
 @pytest.mark.parametrize(
     ("issued", "decision"),
-    [
-        (LEGAL, "it is legal"),
-        (CopyUbufToUbuf(4096, 0, 0, 0, 64, 96, 128), "it is legal"),
-    ],
+    [(LEGAL, "it is legal"), (CopyUbufToUbuf(4096, 0, 0, 0, 64, 96, 128), "it is legal")],
 )
 def test_a_copy_that_should_have_been_issued_is_an_error(
     bench: Bench, issued: CopyUbufToUbuf, decision: str

@@ -15,17 +15,7 @@ from tb.regress.queries.views import Figures
 from tb.regress.results.database import HitsTable, RegressionHitsTable, RegressionRunTable
 from tb.regress.results.store import Store
 from tests.processor import processor_seconds
-from tests.regress.samples import (
-    begin,
-    column,
-    coverage,
-    group,
-    job,
-    jobs,
-    outcome,
-    text,
-    total,
-)
+from tests.regress.samples import begin, column, coverage, group, job, jobs, outcome, text, total
 
 # The quick kind: these processes open a database of their own, and no other thread is there.
 FORK = multiprocessing.get_context("fork")

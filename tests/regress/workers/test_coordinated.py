@@ -218,10 +218,7 @@ def test_a_disk_that_is_full_stops_a_regression_run_that_can_go_on(
             limited.append(tally.done)
             limit_pages(regression.store, extra=0)
 
-    with (
-        LocalWorkers(2, WORK) as workers,
-        pytest.raises(PtoError, match="disk is full") as caught,
-    ):
+    with LocalWorkers(2, WORK) as workers, pytest.raises(PtoError, match="disk is full") as caught:
         regression.coordinate(workers, fill)
     assert "free room" in caught.value.remedy
     regression.store.close()
