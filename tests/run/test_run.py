@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -108,3 +110,37 @@ def test_an_equal_run_waits_until_the_first_has_ended(tmp_path: Path) -> None:
             assert [path.name for path in (tmp_path / "run").iterdir()] == [LOCK]
     with claimed(tmp_path / "run", waiting):
         assert len(waited) == 1
+
+
+RUN = """
+import sys
+from pathlib import Path
+from tb.run.launch import Watch, new_runner
+runner = new_runner("icarus")
+runner.env = {}
+runner.watch = Watch(Path(sys.argv[1]) / "log")
+code = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+runner._execute_cmds([[sys.executable, "-S", "-u", "-c", code]], sys.argv[1])
+"""
+
+
+@pytest.mark.long
+def test_a_simulator_dies_with_its_runner(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN, str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as runner:
+        end = time.monotonic() + 60
+        while not (log.exists() and log.read_text().strip()):
+            assert time.monotonic() < end
+            assert runner.poll() is None
+            time.sleep(0.01)
+        simulator = Path(f"/proc/{log.read_text().strip()}/stat")
+        assert simulator.exists()
+        runner.send_signal(signal.SIGKILL)
+    end = time.monotonic() + 60
+    while simulator.exists() and simulator.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < end
+        time.sleep(0.01)
