@@ -20,12 +20,6 @@ PAGES = ("index", "runs", "testplan", "spec")
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a regression run with everything."""
-    return write(sample_view(), tmp_path_factory.mktemp("regression") / "report").parent
-
-
-@pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a regression run of 2000 runs; what else there is does not matter."""
     made = replace(sample_view(), coverage=NOTHING, all_time=NOTHING, code=None)
@@ -53,10 +47,10 @@ def said(page: Page) -> str:
 
 @pytest.mark.parametrize(("size", "scheme"), VARIANTS)
 def test_each_page_is_readable(
-    report: Path, visit: Visitor, size: tuple[int, int], scheme: Scheme
+    site: Path, visit: Visitor, size: tuple[int, int], scheme: Scheme
 ) -> None:
     for name in PAGES:
-        page = visit(report / f"{name}.html", size=size, scheme=scheme)
+        page = visit(site / f"{name}.html", size=size, scheme=scheme)
         assert too_wide(page) <= 0, name
         assert contrast_problems(page) == [], name
         page.context.close()
@@ -78,8 +72,8 @@ def test_what_goes_wrong_on_a_page_is_seen(tmp_path: Path, visit: Visitor) -> No
     visit.errors.clear()
 
 
-def test_filters_narrow_the_runs_and_stand_in_the_address(report: Path, visit: Visitor) -> None:
-    page = visit(report / "runs.html")
+def test_filters_narrow_the_runs_and_stand_in_the_address(site: Path, visit: Visitor) -> None:
+    page = visit(site / "runs.html")
     assert said(page) == "300 rows"
     page.get_by_label("State").select_option("fail")
     page.wait_for_function("location.hash === '#state=fail'")
@@ -96,8 +90,8 @@ def test_filters_narrow_the_runs_and_stand_in_the_address(report: Path, visit: V
     assert said(page) == "300 rows"
 
 
-def test_text_is_searched_in_all_of_a_row(report: Path, visit: Visitor) -> None:
-    page = visit(report / "runs.html")
+def test_text_is_searched_in_all_of_a_row(site: Path, visit: Visitor) -> None:
+    page = visit(site / "runs.html")
     page.get_by_label("Search").fill("4 kib CROSS")
     page.wait_for_function("location.hash.includes('q=')")
     assert said(page) == "1 of 300 rows"
@@ -110,8 +104,8 @@ def test_text_is_searched_in_all_of_a_row(report: Path, visit: Visitor) -> None:
     assert said(page) == "0 of 300 rows"
 
 
-def test_a_state_of_the_filters_can_be_linked(report: Path, visit: Visitor) -> None:
-    page = visit(report / "runs.html", "test=random&width=128%2F512+a5&sort=-seconds")
+def test_a_state_of_the_filters_can_be_linked(site: Path, visit: Visitor) -> None:
+    page = visit(site / "runs.html", "test=random&width=128%2F512+a5&sort=-seconds")
     assert said(page) == "25 of 300 rows"
     assert set(shown(page, 4)) == {"128/512 a5"}
     seconds = [float(text or 0) for text in shown(page, 8)]
@@ -124,8 +118,8 @@ def test_a_state_of_the_filters_can_be_linked(report: Path, visit: Visitor) -> N
     assert page.get_by_label("Test").input_value() == "gone"
 
 
-def test_links_of_the_overview_lead_to_runs(report: Path, visit: Visitor) -> None:
-    page = visit(report / "index.html")
+def test_links_of_the_overview_lead_to_runs(site: Path, visit: Visitor) -> None:
+    page = visit(site / "index.html")
     page.get_by_role("link", name=re.compile("^9 runs of B")).click()
     assert said(page) == "9 of 300 rows"
     page.go_back()
@@ -133,8 +127,8 @@ def test_links_of_the_overview_lead_to_runs(report: Path, visit: Visitor) -> Non
     assert "of 300 rows" in said(page)
 
 
-def test_a_click_or_key_sorts(report: Path, visit: Visitor) -> None:
-    page = visit(report / "runs.html")
+def test_a_click_or_key_sorts(site: Path, visit: Visitor) -> None:
+    page = visit(site / "runs.html")
     before = shown(page, 5)
     head = page.locator("th[data-column=seed]")
     head.get_by_role("button").click()
@@ -150,9 +144,9 @@ def test_a_click_or_key_sorts(report: Path, visit: Visitor) -> None:
     assert shown(page, 5) == before
 
 
-def test_numbers_sort_as_numbers(report: Path, visit: Visitor) -> None:
+def test_numbers_sort_as_numbers(site: Path, visit: Visitor) -> None:
     """Counts have spaces, changes have signs, cells may be empty."""
-    page = visit(report / "index.html")
+    page = visit(site / "index.html")
 
     def column(number: int) -> list[str]:
         return page.locator(f"#groups tbody tr > :nth-child({number})").all_inner_texts()
@@ -166,8 +160,8 @@ def test_numbers_sort_as_numbers(report: Path, visit: Visitor) -> None:
     assert names == sorted(names, reverse=True)
 
 
-def test_rows_stay_where_they_were_among_equals(report: Path, visit: Visitor) -> None:
-    page = visit(report / "runs.html", "test=random&sort=test")
+def test_rows_stay_where_they_were_among_equals(site: Path, visit: Visitor) -> None:
+    page = visit(site / "runs.html", "test=random&sort=test")
     first = shown(page, 5)
     page.evaluate("location.hash = '#test=random'")
     page.wait_for_function("!document.querySelector('th[aria-sort]')")
@@ -175,8 +169,8 @@ def test_rows_stay_where_they_were_among_equals(report: Path, visit: Visitor) ->
 
 
 @pytest.mark.parametrize("name", ["index", "runs"])
-def test_keys_reach_everything_and_leave_again(report: Path, visit: Visitor, name: str) -> None:
-    page = visit(report / f"{name}.html")
+def test_keys_reach_everything_and_leave_again(site: Path, visit: Visitor, name: str) -> None:
+    page = visit(site / f"{name}.html")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to content"
     assert page.locator(".skip").bounding_box()["x"] >= 0  # type: ignore[index]
@@ -201,16 +195,16 @@ def test_keys_reach_everything_and_leave_again(report: Path, visit: Visitor, nam
     assert len(seen) >= min(28, reached)
 
 
-def test_a_filter_is_used_by_keys_alone(report: Path, visit: Visitor) -> None:
-    page = visit(report / "runs.html")
+def test_a_filter_is_used_by_keys_alone(site: Path, visit: Visitor) -> None:
+    page = visit(site / "runs.html")
     page.get_by_label("State").focus()
     page.keyboard.type("hang")
     page.wait_for_function("location.hash === '#state=hang'")
     assert shown(page, 1) == ["hang"]
 
 
-def test_a_run_number_copies_its_command(report: Path, visit: Visitor) -> None:
-    page = visit(report / "runs.html", "state=hang")
+def test_a_run_number_copies_its_command(site: Path, visit: Visitor) -> None:
+    page = visit(site / "runs.html", "state=hang")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.locator("tbody tr:visible button.copy").click()
     page.get_by_text("copied").wait_for()
@@ -218,8 +212,8 @@ def test_a_run_number_copies_its_command(report: Path, visit: Visitor) -> None:
     assert text.startswith("make SIM=icarus TEST=pins SEED=")
 
 
-def test_copying_works_without_the_clipboard_interface(report: Path, visit: Visitor) -> None:
-    page = visit(report / "index.html")
+def test_copying_works_without_the_clipboard_interface(site: Path, visit: Visitor) -> None:
+    page = visit(site / "index.html")
     page.evaluate(
         "() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }"
     )
@@ -229,14 +223,14 @@ def test_copying_works_without_the_clipboard_interface(report: Path, visit: Visi
     assert page.evaluate("navigator.clipboard.readText()") == COMMAND
 
 
-def test_pages_are_whole_without_scripts(report: Path, visit: Visitor) -> None:
-    page = visit(report / "runs.html", scripts=False)
+def test_pages_are_whole_without_scripts(site: Path, visit: Visitor) -> None:
+    page = visit(site / "runs.html", scripts=False)
     assert page.locator("tbody tr:visible").count() == 300
     assert page.locator("form.filters").is_hidden()
 
 
-def test_an_anchor_is_not_taken_for_a_filter(report: Path, visit: Visitor) -> None:
-    page = visit(report / "spec.html", "FIX-L17")
+def test_an_anchor_is_not_taken_for_a_filter(site: Path, visit: Visitor) -> None:
+    page = visit(site / "spec.html", "FIX-L17")
     assert page.locator("#FIX-L17").is_visible()
     page.wait_for_function(
         "document.getElementById('FIX-L17').getBoundingClientRect().top < innerHeight"

@@ -10,21 +10,9 @@ import pytest
 from tb.regress.queries.views import RegressionView
 from tb.report.code_pages import not_covered
 from tb.report.page import bucket_path, group_path, source_path
-from tb.report.site import write
 from tests.report.browser import VARIANTS, Scheme, Visitor, contrast_problems, too_wide
-from tests.report.sample import sample_view
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def view() -> RegressionView:
-    return sample_view()
-
-
-@pytest.fixture(scope="module")
-def report(view: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(view, tmp_path_factory.mktemp("regression") / "report").parent
 
 
 def looked_at(view: RegressionView) -> list[str]:
@@ -44,20 +32,20 @@ def looked_at(view: RegressionView) -> list[str]:
 
 @pytest.mark.parametrize(("size", "scheme"), VARIANTS)
 def test_each_page_is_readable(
-    view: RegressionView, report: Path, visit: Visitor, size: tuple[int, int], scheme: Scheme
+    view: RegressionView, site: Path, visit: Visitor, size: tuple[int, int], scheme: Scheme
 ) -> None:
     for path in looked_at(view):
-        page = visit(report / path, size=size, scheme=scheme)
+        page = visit(site / path, size=size, scheme=scheme)
         assert too_wide(page) <= 0, path
         assert contrast_problems(page) == [], path
         page.context.close()
 
 
 def test_keys_scroll_what_is_wider_than_the_page(
-    view: RegressionView, report: Path, visit: Visitor
+    view: RegressionView, site: Path, visit: Visitor
 ) -> None:
     for path in looked_at(view):
-        page = visit(report / path, size=(390, 844))
+        page = visit(site / path, size=(390, 844))
         stuck = page.evaluate(
             """() => [...document.querySelectorAll("main *")].filter((each) => {
               const style = getComputedStyle(each);
@@ -70,18 +58,16 @@ def test_keys_scroll_what_is_wider_than_the_page(
         page.context.close()
 
 
-def test_the_repro_command_can_be_copied(
-    view: RegressionView, report: Path, visit: Visitor
-) -> None:
+def test_the_repro_command_can_be_copied(view: RegressionView, site: Path, visit: Visitor) -> None:
     bucket = view.buckets[0]
-    page = visit(report / bucket_path(bucket.id))
+    page = visit(site / bucket_path(bucket.id))
     page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; }")
     page.get_by_role("button", name="Copy command").first.click()
     assert page.evaluate("window.copied") == bucket.example_run.command
 
 
-def test_a_hole_leads_to_its_cross(view: RegressionView, report: Path, visit: Visitor) -> None:
-    page = visit(report / group_path("mte_gm_l1_frac"))
+def test_a_hole_leads_to_its_cross(view: RegressionView, site: Path, visit: Visitor) -> None:
+    page = visit(site / group_path("mte_gm_l1_frac"))
     link = page.locator(".holes tbody a", has_text=" x ").first
     name = link.inner_text()
     link.click()
@@ -93,10 +79,10 @@ def test_a_hole_leads_to_its_cross(view: RegressionView, report: Path, visit: Vi
 
 
 def test_lists_of_what_is_missing_lead_to_the_line(
-    view: RegressionView, report: Path, visit: Visitor
+    view: RegressionView, site: Path, visit: Visitor
 ) -> None:
     path = next(path for path in looked_at(view) if path.startswith("code/"))
-    page = visit(report / path)
+    page = visit(site / path)
     link = page.locator(".missing tbody a").first
     number = link.inner_text()
     link.click()

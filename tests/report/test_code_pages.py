@@ -23,11 +23,6 @@ def view() -> RegressionView:
     return replace(made, coverage=NOTHING, all_time=NOTHING)
 
 
-@pytest.fixture(scope="module")
-def site(view: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(view, tmp_path_factory.mktemp("regression") / "report").parent
-
-
 def code_of(view: RegressionView) -> CodeView:
     assert view.code
     return view.code

@@ -20,16 +20,6 @@ from tests.report.sample import NOTHING, sample_view
 pytestmark = pytest.mark.long
 
 
-@pytest.fixture(scope="module")
-def view() -> RegressionView:
-    return sample_view()
-
-
-@pytest.fixture(scope="module")
-def site(view: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(view, tmp_path_factory.mktemp("regression") / "report").parent
-
-
 def page(view: RegressionView, path: str) -> Page:
     return next(item for item in coverage_pages(view) if item.path == path)
 

@@ -30,11 +30,6 @@ def view() -> RegressionView:
     return lean(sample_view())
 
 
-@pytest.fixture(scope="module")
-def site(view: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(view, tmp_path_factory.mktemp("regression") / "report").parent
-
-
 def bucket(view: RegressionView, kind: str) -> Bucket:
     return next(item for item in view.buckets if item.kind == kind)
 

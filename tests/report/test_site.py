@@ -34,21 +34,15 @@ pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
-def full() -> RegressionView:
-    """A regression run with everything."""
-    return sample_view()
-
-
-@pytest.fixture(scope="module")
-def report(full: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(view: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The first page of its report."""
-    return write(full, tmp_path_factory.mktemp("regression") / "report")
+    return write(view, tmp_path_factory.mktemp("regression") / "report")
 
 
 @pytest.fixture(scope="module")
-def few(full: RegressionView) -> RegressionView:
+def few(view: RegressionView) -> RegressionView:
     """The same without coverage, which has most of the pages."""
-    return replace(full, coverage=NOTHING, all_time=NOTHING, code=None)
+    return replace(view, coverage=NOTHING, all_time=NOTHING, code=None)
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +80,8 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, address: str) -> Non
     assert broken_links(tmp_path) == [f"index.html: {address}"]
 
 
-def test_the_overview_says_what_matters(full: RegressionView, report: Path) -> None:
-    moved = full.difference
+def test_the_overview_says_what_matters(view: RegressionView, report: Path) -> None:
+    moved = view.difference
     assert moved
     text = text_of(report)
     for words in (
@@ -106,10 +100,10 @@ def test_the_overview_says_what_matters(full: RegressionView, report: Path) -> N
         assert words in text, words
 
 
-def test_groups_with_most_holes_come_first(full: RegressionView, report: Path) -> None:
+def test_groups_with_most_holes_come_first(view: RegressionView, report: Path) -> None:
     table = report.read_text().split('id="groups"')[1].split("</table>")[0]
     percents = [float(text) for text in re.findall(r'</th><td class="num">([\d.]+)</td>', table)]
-    assert len(percents) == len(full.coverage.groups)
+    assert len(percents) == len(view.coverage.groups)
     assert percents == sorted(percents)
 
 
@@ -195,13 +189,13 @@ def test_a_regression_run_without_coverage_is_no_point_of_a_line(
     }
 
 
-def test_groups_move_since_the_last_regression_run_that_counted_them(full: RegressionView) -> None:
-    steady = {row.name: row.change for row in _groups(uncounted(full, -2))}
-    for name, percent in full.trend[-3].groups.items():
-        assert steady[name] == pytest.approx(full.trend[-1].groups[name] - percent)
-    rows = [page.data["row"] for page in coverage_pages(uncounted(full, -2)) if "row" in page.data]
+def test_groups_move_since_the_last_regression_run_that_counted_them(view: RegressionView) -> None:
+    steady = {row.name: row.change for row in _groups(uncounted(view, -2))}
+    for name, percent in view.trend[-3].groups.items():
+        assert steady[name] == pytest.approx(view.trend[-1].groups[name] - percent)
+    rows = [page.data["row"] for page in coverage_pages(uncounted(view, -2)) if "row" in page.data]
     assert {row.name: row.move for row in rows} == steady
-    assert all(row.change is None for row in _groups(uncounted(full, 0, 1, 2, 3)))
+    assert all(row.change is None for row in _groups(uncounted(view, 0, 1, 2, 3)))
 
 
 def test_a_regression_run_that_counted_nothing_says_so(few: RegressionView, tmp_path: Path) -> None:
@@ -271,12 +265,12 @@ def test_one_run_that_is_not_good_fails_the_regression_run(
 @pytest.mark.parametrize(
     ("new", "words"), [(0, "7 buckets, none of them new"), (1, "1 of them new"), (7, "all new")]
 )
-def test_the_verdict_says_how_much_is_new(full: RegressionView, new: int, words: str) -> None:
+def test_the_verdict_says_how_much_is_new(view: RegressionView, new: int, words: str) -> None:
     buckets = [
-        replace(bucket, first_regression=full.regression_run.name if number < new else "before")
-        for number, bucket in enumerate(full.buckets)
+        replace(bucket, first_regression=view.regression_run.name if number < new else "before")
+        for number, bucket in enumerate(view.buckets)
     ]
-    assert words in verdict(replace(full, buckets=buckets)).text
+    assert words in verdict(replace(view, buckets=buckets)).text
 
 
 def test_failing_runs_come_first_in_the_table(report: Path) -> None:
@@ -301,11 +295,11 @@ def test_the_testplan_shows_the_worst_first(few: RegressionView, tmp_path: Path)
     assert f"random {passed}/{done} of {planned}" in text_of(page)
 
 
-def test_what_nobody_exercised_comes_first(full: RegressionView, report: Path) -> None:
+def test_what_nobody_exercised_comes_first(view: RegressionView, report: Path) -> None:
     page = report.with_name("spec.html").read_text()
     by = re.findall(r'<td data-value="([a-z ]+)"', page)
     order = ["nothing", "unit tests", "regression"]
-    assert len(by) == len(full.spec)
+    assert len(by) == len(view.spec)
     assert [order.index(who) for who in by] == sorted(map(order.index, by))
 
 
