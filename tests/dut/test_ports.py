@@ -414,7 +414,6 @@ def test_the_documented_manifest_is_one(tmp_path: Path) -> None:
 
 
 def test_messages_of_the_table_exist() -> None:
-    """The messages that the table of troubles quotes are in the sources."""
     table = PLUG_IN[PLUG_IN.index("## Messages") :]
     quoted = [
         text

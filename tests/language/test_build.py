@@ -423,7 +423,6 @@ def test_a_flag_is_an_i1_or_holds_what_no_i1_does(kind: str, value: str) -> None
 
 
 def test_an_unknown_operand_leaves_the_others_known() -> None:
-    """Only values that depend on the argument are unknown."""
     (step,) = walk(_load("%unknown"), static=True).steps
     assert isinstance(step, Move)
     assert isinstance(step.op, MteGmUb)

@@ -279,7 +279,6 @@ def masked(value: Any, rng: random.Random, share: float, name: str = "") -> Any:
 @pytest.mark.long
 @pytest.mark.parametrize("form", OP_NAMES)
 def test_findings_hold_for_every_value_of_unknown_operands(form: str) -> None:
-    """A finding about an op with unknown operands holds for its actual operands."""
     rng = random.Random(form)
     count = 0
     for case in all_cases(np.random.default_rng(7), form):

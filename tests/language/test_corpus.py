@@ -20,7 +20,6 @@ PARTS = parts(CASES)
 
 @pytest.mark.parametrize("part", PARTS)
 def test_every_case_has_the_expected_findings(part: str, tmp_path: Path) -> None:
-    """Each wrong case of the part is reported."""
     complaints = [complaint(case, findings(case, tmp_path)) for case in PARTS[part]]
     wrong = "\n".join(filter(None, complaints))
     assert not wrong, wrong
@@ -36,7 +35,6 @@ def test_strict_makes_the_same_warnings_errors(part: str, tmp_path: Path) -> Non
 
 
 def test_a_legal_program_that_is_broken_is_refused(tmp_path: Path) -> None:
-    """The same text with one wrong stride has a finding."""
     good = next(case for case in CASES if case.name == "legal/gm_ub_plain")
     text = good.text.replace("%c128_i64 = arith.constant 128", "%c128_i64 = arith.constant 120")
     found = findings(replace(good, text=text), tmp_path)
@@ -73,7 +71,6 @@ def test_a_finding_of_a_rule_has_the_op_at_its_place(tmp_path: Path) -> None:
 
 
 def test_cases_of_one_file_keep_their_lines(tmp_path: Path) -> None:
-    """A finding in the second case has the line of the file, not of the case."""
     path = tmp_path / "illegal" / "x.pto"
     path.parent.mkdir()
     text = """// case: {}

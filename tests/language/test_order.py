@@ -483,7 +483,6 @@ def test_hazards_and_links_agree_with_a_naive_reading(seed: int, memory: None) -
 
 
 def test_waits_before_their_sets_agree_too() -> None:
-    """Other interleavings of the queues have the same findings."""
     rng = random.Random(7)
     for _ in range(60):
         steps = some_steps(rng)

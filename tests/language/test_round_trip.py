@@ -198,7 +198,6 @@ def test_most_legal_programs_are_printed() -> None:
 
 
 def test_every_operand_is_compared() -> None:
-    """A text with one operand changed is not the op that was printed."""
     op = next(op for op in drawn("dma") if isinstance(op, MteUbGm) and op.loops)
     text = printed([op])
     name = f"%c{op.loops[0].dst_stride}_i64"

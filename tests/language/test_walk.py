@@ -265,13 +265,11 @@ def test_a_nan_in_hexadecimal_keeps_its_bits(form: str, kind: str, bits: str) ->
     ],
 )
 def test_arithmetic_without_result_is_refused(op: str, message: str) -> None:
-    """Division by zero and shifts beyond the width, with their place."""
     text = refused(f"  %r = {op} : i64", arguments={1: 3})
     assert f"x.pto:{HEAD_LINES + 1}:8: error: {op.split()[0]}: {message}" in text
 
 
 def test_a_fault_of_constants_counts_only_where_it_is_reached() -> None:
-    """A division of constants in a branch that is not taken is no error."""
     body = "scf.if %b { %r = arith.divsi %one, %z : i64 }"
     assert walk(body, arguments={2: 0}).steps == ()
     assert "divided by 0" in refused(body, arguments={2: 1})
@@ -307,7 +305,6 @@ def test_loops_carry_values() -> None:
 
 
 def test_values_that_are_carried_change_at_once() -> None:
-    """Two carried values that are swapped in each iteration."""
     found = walk(
         f"""
         %x, %y = scf.for %i = %c0 to %c3 step %c1
@@ -323,7 +320,6 @@ def test_values_that_are_carried_change_at_once() -> None:
 
 @pytest.mark.parametrize(("value", "expected"), [(1, [64, 64]), (0, [1])])
 def test_conditions_select_a_branch(value: int, expected: list[int]) -> None:
-    """Branches with results, and one without ``else``."""
     found = walk(
         f"""
         %r = scf.if %b -> (i64) {{ scf.yield %len : i64 }} else {{ scf.yield %one : i64 }}
@@ -360,7 +356,6 @@ def test_functions_are_called() -> None:
 
 
 def test_calls_may_be_many() -> None:
-    """Calls one after the other are not calls inside calls."""
     body = f"""
         %many = arith.constant 100 : index
         scf.for %i = %c0 to %many step %c1 {{
@@ -535,13 +530,11 @@ def test_reach_samples_the_registers_of_legacy_copies() -> None:
 
 
 def test_reach_counts_legal_ops_alone() -> None:
-    """An op that the engine refuses touches nothing."""
     body = f"%w = arith.constant 65536 : i64\n{load(length='%w')}"
     assert walk(body, arguments={0: 0}).arguments[0].reach == 0
 
 
 def test_bytes_before_a_buffer_are_refused() -> None:
-    """A pointer before the begin of its buffer."""
     text = refused(
         f"%back = arith.constant -2 : index\n%q = pto.addptr %p, %back : !pto.ptr<f16, gm>, index\n"
         f"{load('%q')}",

@@ -83,7 +83,6 @@ def test_images_of_both_profiles(profile: str, example: Example) -> None:
 
 
 def test_both_profiles_have_their_outcome_of_every_knob() -> None:
-    """An image, or a rule, in each profile."""
     found = {(profile, item_of(example.name)) for profile, example in IMAGES}
     found |= {(profile, item_of(example.name)) for profile, example in REFUSED}
     names = [item_of(name) for file in FILES for name, row in rows(file) if "seed" in row]

@@ -256,7 +256,6 @@ def test_programs_replay(tmp_path: Path) -> None:
 
 
 def test_hazards_run_in_program_order(tmp_path: Path) -> None:
-    """Dependent ops without flags or barriers have one result: that of program order."""
     data = np.random.default_rng(2).bytes(1024)
     path = write(tmp_path, "dependent.pto", DEPENDENT)
     jobs = [
