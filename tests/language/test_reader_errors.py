@@ -7,8 +7,10 @@ import pytest
 
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import read, written
-from tests.language.programs import BEFORE, DMA, EVERY_OP, only, program
+from tests.language.programs import BEFORE, EVERY_OP, only, program
 from tests.wording import says
+
+DMA = "i64, i64, i64, i64, i64"
 
 LOAD = "pto.mte_gm_ub %gm, %ub, %m, %n nburst(%n, %m, %m)"
 LOAD_TYPES = f": !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, {DMA}"
