@@ -18,7 +18,7 @@ from tb.isa.dtypes import Ptr
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.profile import A5, using
 from tb.isa.spaces import Space
-from tests.model.naive_ops import Op, effect
+from tests.model.naive_ops import Copy, effect
 from tests.scoreboards.conftest import Pair, only
 from tests.wording import says
 
@@ -36,7 +36,7 @@ SMALL_DN = MteGmL1Frac(1001, 4096, "dn2nz", 5, 2, 9, 1, 0, 0, 0, None, 0, 1, GL1
 BIAS = MteL1Bt(64, 128, 3, 4, 1, 5, L1_F16, BT_F32)
 BIAS_RAW = MteL1Bt(64, 0, 1024, 1, 0, 0)
 FB = MteL1Fb(96, 64, 2, 3, 1, 5)
-COPIES: list[Op] = [
+COPIES: list[Copy] = [
     MteGmL1(1001, 4096, 50, 4, 60, 96),
     MteL1Ub(4096, 1024, 64, 4, 96, 160),
     MteUbUb(4096, 1024, 2, 4, 1, 2),
@@ -44,7 +44,7 @@ COPIES: list[Op] = [
     CopyUbufToUbuf(4096, 1024, 0, 4, 64, 96, 160),
     FB,
 ]
-OPS: list[Op] = [ND, DN, FAR, SPREAD, ENDS, SMALL, SMALL_DN, BIAS, BIAS_RAW, *COPIES]
+OPS: list[Copy] = [ND, DN, FAR, SPREAD, ENDS, SMALL, SMALL_DN, BIAS, BIAS_RAW, *COPIES]
 
 
 def written(pair: Pair, op: DmaOp) -> Outcome:
@@ -61,7 +61,7 @@ def test_equal_memories_give_nothing(pair: Pair, op: DmaOp) -> None:
 
 
 @pytest.mark.parametrize("op", OPS)
-def test_each_wrong_byte_is_found_and_explained(pair: Pair, op: Op) -> None:
+def test_each_wrong_byte_is_found_and_explained(pair: Pair, op: Copy) -> None:
     """Blocks, zero fill, gaps and guard: the position must name the byte's true source."""
     outcome = written(pair, op)
     assert outcome.written is not None

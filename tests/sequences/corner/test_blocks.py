@@ -394,7 +394,7 @@ def execute(block: OpBlock, memories: Memories) -> None:
         for address, byte in naive_ops.fill(op).items():
             memories[Space.L1][address] = byte
     else:
-        naive_ops.effect(cast("naive_ops.Op", op)).apply(memories)
+        naive_ops.effect(cast("naive_ops.Copy", op)).apply(memories)
 
 
 def test_ops_of_examples() -> None:

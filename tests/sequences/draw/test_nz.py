@@ -80,7 +80,8 @@ def test_limits_of_the_operands(live: list[NzDescriptor]) -> None:
 
 def test_dozens_of_groups(live: list[NzDescriptor]) -> None:
     many = [desc for desc in live if desc.group_count >= 16]
-    assert 0.02 < len(many) / len(live) < 0.08
+    # One in 50, and of far ops, which are a quarter, one in three.
+    assert 0.02 < len(many) / len(live) < 0.12
     outer = np.array([desc.outer_stride for desc in many])
     assert (outer == 0).any()
     assert (outer > 1 << 32).sum() > 5
