@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -29,8 +30,8 @@ settings.register_profile("busy", settings(), deadline=None)
 settings.load_profile("busy")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def warm_simulators() -> Iterator[None]:
+@contextmanager
+def warm_simulations() -> Iterator[None]:
     """Forks simulations of this process from loaded ones, which saves a second each.
 
     Commands that a test starts, and so what users run, load each simulation by itself.
@@ -46,3 +47,10 @@ def warm_simulators() -> Iterator[None]:
         patch.setattr(launch, "start_process", start)
         yield
     warm.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warm_simulators() -> Iterator[None]:
+    """Warm simulations of all tests."""
+    with warm_simulations():
+        yield
