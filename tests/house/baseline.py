@@ -303,15 +303,16 @@ def read_part(folder: Path, part: str) -> Entries:
     path = folder / f"{part}.json"
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        entries, why = None, f"cannot read the record of part {part}: {error}"
-    else:
-        why = f"the record of part {part} is no object of JSON"
-    if isinstance(entries, dict):
-        return entries
+        if isinstance(entries, dict):
+            return entries
+        why = "not an object"
+    except OSError as error:
+        why = error.strerror or str(error)
+    except ValueError as error:
+        why = f"not JSON: {error}"
     there = [name for name in PARTS if (folder / f"{name}.json").is_file()]
     raise PtoError(
-        why,
+        f"cannot read the record of part {part}: {why}",
         where=str(path),
         legal=f"a folder that record wrote; parts in this one: {', '.join(there) or 'none'}",
         remedy="record it on the state before the change, or choose others with --only",
@@ -326,7 +327,7 @@ def differences(before: Entries, after: Entries) -> list[str]:
     found = []
     for name in sorted({*before, *after}):
         old, new = before.get(name), after.get(name)
-        if (name in before) == (name in after) and old == new:
+        if old == new and (name in before) == (name in after):
             continue
         if isinstance(old, list) and isinstance(new, list):
             only = [x for x in old if x not in new], [x for x in new if x not in old]
@@ -363,7 +364,8 @@ def compare(folder: Path, parts: Sequence[str]) -> int:
             for change in changes[:SHOWN]:
                 print(f"{part}: {change}")
             if changes:
-                print(f"{part}: {counted(len(changes), 'difference')}, {SHOWN} at most are shown")
+                shown = f", the first {SHOWN} above" if len(changes) > SHOWN else ""
+                print(f"{part}: {counted(len(changes), 'difference')}{shown}")
     finally:
         if not moved:
             shutil.rmtree(later)
@@ -380,7 +382,7 @@ class _Parser(argparse.ArgumentParser):
         raise PtoError(
             message,
             where="the command line",
-            legal="record FOLDER [--bugs], compare FOLDER [--bugs] [--only PART,...]",
+            legal="record or compare, FOLDER, and --bugs or --only PART,... after them",
             remedy="python -m tests.house.baseline --help has all options",
         )
 
@@ -400,17 +402,20 @@ def main(words: Sequence[str]) -> int:
     parser = _Parser(prog="python -m tests.house.baseline", description=__doc__)
     parser.add_argument("command", choices=["record", "compare"])
     parser.add_argument("folder", metavar="FOLDER", type=Path)
-    parser.add_argument("--bugs", action="store_true", help="also the injected bugs, which is long")
-    parser.add_argument("--only", default="", help="compare: parts, separated by commas")
+    parser.add_argument("--bugs", action="store_true", help="also the injected bugs")
+    parser.add_argument(
+        "--only", default="", help=f"parts: {', '.join(PARTS)}; default all but bugs"
+    )
     try:
         given = parser.parse_args(words)
-        if given.only and given.command == "record":
-            parser.error("--only goes with compare")
         parts = _parts(given.only, with_bugs=given.bugs)
         return (record if given.command == "record" else compare)(given.folder, parts)
     except PtoError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
+    except OSError as error:
+        print(f"error: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("interrupted: nothing was written", file=sys.stderr)
         return 130
