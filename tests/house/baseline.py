@@ -38,7 +38,6 @@ from tb.coverage.view import FORMS
 from tb.explain.command import Options, explain_command
 from tb.isa.profile import PROFILES, using
 from tb.language.linked import Linked, linked_steps
-from tb.language.place import Finding
 from tb.language.printer import program_text, unprintable
 from tb.record.record import RunRecord
 from tb.run.testlist import load_plan
@@ -155,19 +154,14 @@ def examples() -> list[Case]:
 
 
 def verify(_before: Entries) -> Entries:
-    """Returns verdict and findings of corpus and examples; lines count from the case's first."""
+    """Returns verdict and findings of corpus and examples, with lines that count from the case."""
     found: Entries = {}
     with tempfile.TemporaryDirectory() as name:
-
-        def text(case: Case, one: Finding) -> str:
-            place = replace(one.place, file="", line=one.place.line - case.start + 1)
-            return str(replace(one, place=place)).removeprefix(":").replace(name, "")
-
         for case in (*cases(), *examples()):
-            told = findings(case, Path(name))
+            told = findings(replace(case, start=1), Path(name))
             wrong = any(one.severity == "error" for one in told)
-            entry = {"verdict": "refused" if wrong else "passed"}
-            found[case.name] = entry | {"findings": [text(case, one) for one in told]}
+            texts = [str(one).replace(f"{name}/{case.path.name}:", "") for one in told]
+            found[case.name] = {"verdict": "refused" if wrong else "passed", "findings": texts}
     return dict(flat(found))
 
 
@@ -194,21 +188,21 @@ def _drawn() -> dict[str, str]:
     found: dict[str, str] = {}
     for profile in PROFILES:
         for form in FORMS:
-            texts = islice(_programs(form, profile), EXPLAINED)
-            found |= {f"{profile}/{form}/{number}": text for number, text in enumerate(texts)}
+            readable = (
+                x for x in _programs(form, profile) if "error" not in _explained(x, profile)
+            )
+            for number, text in enumerate(islice(readable, EXPLAINED)):
+                found[f"{profile}/{form}/{number}"] = text
     return found
 
 
-def _programs(form: str, profile: str) -> Iterator[str]:
+def _programs(form: str, profile: str) -> list[str]:
     with using(PROFILES[profile]):
-        blocks = list(TrafficGenerator(SEED, (form,)).blocks(8 * EXPLAINED))
-        programs = [tuple(ops) for block in blocks for ops in block.program()]
-        texts = [
-            program_text(linked_steps([Linked(ops)]))
-            for ops in programs
-            if not any(map(unprintable, ops))
+        blocks = TrafficGenerator(SEED, (form,)).blocks(8 * EXPLAINED)
+        ops = [tuple(x) for block in blocks for x in block.program()]
+        return [
+            program_text(linked_steps([Linked(x)])) for x in ops if not any(map(unprintable, x))
         ]
-    yield from (text for text in texts if "error" not in _explained(text, profile))
 
 
 def _explained(text: str, profile: str) -> Entries:
@@ -275,7 +269,7 @@ def record(folder: Path, parts: Sequence[str]) -> int:
     Raises:
         PtoError: there is something at the place, or no folder around it.
     """
-    folder = folder.absolute()
+    given, folder = folder, folder.absolute()
     taken = folder.exists() and not (folder.is_dir() and not any(folder.iterdir()))
     if taken or not folder.parent.is_dir():
         raise PtoError(
@@ -289,8 +283,9 @@ def record(folder: Path, parts: Sequence[str]) -> int:
         found = write_parts(new, {part: {} for part in parts})
         new.rename(folder)
     entries = sum(map(len, found.values()))
-    print(f"{folder}: {counted(len(parts), 'part')}, {entries} entries")
-    print(f"next: change the project, then python -m tests.house.baseline compare {folder}")
+    print(f"{given}: {counted(len(parts), 'part')}, {entries} entries")
+    command = f"python -m tests.house.baseline compare {given} --only {','.join(parts)}"
+    print(f"next: change the project, then {command}")
     return 0
 
 
