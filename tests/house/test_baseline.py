@@ -12,7 +12,7 @@ import pytest
 from tests.house import baseline
 from tests.house.baseline import Entries, differences, main
 
-PART: Entries = {"a/x": 1, "a/y": ["p", "q"], "b": None, "c": "x" * 300}
+PART: Entries = {"b": None, "a/y": ["p", "q"], "a/x": 1, "c": "x" * 300}
 
 
 @pytest.fixture
