@@ -22,7 +22,7 @@ OPS = {
     "outside": ("mte_gm_l1_frac", "mte_l0c_ub"),
     "corner": ("mte_l1_fb", "copy_ubuf_to_ubuf"),
     "illegal": ("mte_ub_ub", "copy_gm_to_ubuf"),
-    "errors": ("mte_l1_ub", "mte_ub_gm", "mte_l1_l0b_mx"),
+    "errors": ("mte_l1_ub", "mte_ub_gm", "mte_l1_l0b_mx", "raw_fill_l1"),
     "pins": ("mte_gm_ub", "mte_l0c_ub"),
     "stress": ("mte_l0c_l1", "copy_gm_to_ubuf", "mte_l1_l0a"),
     "faults": ("mte_gm_ub", "mte_l1_fb", "mte_l1_l0b"),
