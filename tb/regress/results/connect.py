@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from tb.regress.results.missing import PLACE, StoreError, no_results
 LEGAL_URL = "sqlite:///path/results.db or postgresql+psycopg://user@host/name"
 _CONNECT_SECONDS = 10
 _BUSY_SECONDS = 60.0
+_AGAIN_SECONDS = 0.05
 _TABLES_LOCK = 7_368_616
 """Key of PostgreSQL's advisory lock under which tables are made; any number of our own."""
 
@@ -84,7 +86,7 @@ def connect(url: URL, *, create: bool) -> Engine:
             _begin_explicitly(database)
             # Not in a transaction, so past SQLAlchemy, which begins one.
             with closing(database.raw_connection()) as connection:
-                connection.cursor().execute("PRAGMA journal_mode=WAL")
+                _write_ahead(connection.cursor())
         _make_tables(database, shown(url), create=create)
     except (SQLAlchemyError, sqlite3.Error) as error:
         database.dispose()
@@ -93,6 +95,20 @@ def connect(url: URL, *, create: bool) -> Engine:
         database.dispose()
         raise
     return database
+
+
+def _write_ahead(cursor: Any) -> None:
+    """Sets the journal of SQLite, which does not wait for others that do so at the same time."""
+    end = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(_AGAIN_SECONDS)
+        else:
+            return
 
 
 def _folder(url: URL, *, create: bool) -> None:
