@@ -86,7 +86,7 @@ def connect(url: URL, *, create: bool) -> Engine:
             _begin_explicitly(database)
             # Not in a transaction, so past SQLAlchemy, which begins one.
             with closing(database.raw_connection()) as connection:
-                _write_ahead(connection.cursor())
+                write_ahead(connection.cursor())
         _make_tables(database, shown(url), create=create)
     except (SQLAlchemyError, sqlite3.Error) as error:
         database.dispose()
@@ -97,7 +97,7 @@ def connect(url: URL, *, create: bool) -> Engine:
     return database
 
 
-def _write_ahead(cursor: Any) -> None:
+def write_ahead(cursor: Any) -> None:
     """Sets the journal of SQLite, which does not wait for others that do so at the same time."""
     end = time.monotonic() + _BUSY_SECONDS
     while True:

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import sqlite3
 from typing import Any
 
 import pytest
 from sqlalchemy import Column, MetaData, String, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 
-from tb.regress.results.connect import parse
+from tb.regress.results import connect
+from tb.regress.results.connect import parse, write_ahead
 from tb.regress.results.database import SCHEMA, Base
 from tb.regress.results.store import Store, StoreError
 from tests.regress.samples import jobs
@@ -129,6 +131,34 @@ def test_no_tables_are_left_of_a_failed_beginning(url: str) -> None:
 def open_at_once(url: str, go: Any) -> None:
     go.wait()
     Store.open(url).close()
+
+
+class Locked:
+    """A cursor that fails so many times before it does what it is asked."""
+
+    def __init__(self, times: int, message: str = "database is locked") -> None:
+        self.times, self.message = times, message
+
+    def execute(self, _: str) -> None:
+        self.times -= 1
+        if self.times >= 0:
+            raise sqlite3.OperationalError(self.message)
+
+
+def test_a_journal_that_another_process_changes_is_waited_for() -> None:
+    cursor = Locked(2)
+    write_ahead(cursor)
+    assert cursor.times == -1
+
+
+def test_other_errors_of_the_journal_are_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = Locked(2, "database or disk is full")
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        write_ahead(full)
+    assert full.times == 1
+    monkeypatch.setattr(connect, "_BUSY_SECONDS", -1.0)
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        write_ahead(Locked(2))
 
 
 @pytest.mark.long
