@@ -76,7 +76,7 @@ class ReadBack:
     step: Step
     text: str
     words: tuple[WordValue, ...]
-    op: FixOp | MteGmL1Frac | Any | None = None
+    op: FixOp | MteGmL1Frac | MteL1Bt | None = None
     why: str = ""
     notes: tuple[str, ...] = ()
 

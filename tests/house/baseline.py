@@ -158,9 +158,9 @@ def verify(_before: Entries) -> Entries:
     found: Entries = {}
     with tempfile.TemporaryDirectory() as name:
         for case in (*cases(), *examples()):
-            told = findings(replace(case, start=1), Path(name))
-            wrong = any(one.severity == "error" for one in told)
-            texts = [str(one).replace(f"{name}/{case.path.name}:", "") for one in told]
+            reported = findings(replace(case, start=1), Path(name))
+            wrong = any(one.severity == "error" for one in reported)
+            texts = [str(one).replace(f"{name}/{case.path.name}:", "") for one in reported]
             found[case.name] = {"verdict": "refused" if wrong else "passed", "findings": texts}
     return dict(flat(found))
 
