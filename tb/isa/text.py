@@ -1,36 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """PTO text of an op, for logs, failure reports and printed programs.
 
-The syntax is that of the ISA documents. :mod:`tb.isa.names` names operands; a printed program
-defines the constants and pointers
-(:mod:`tb.language.printer`). In a log an op of vector core 1 carries the trailing comment
-``// ub_sub 1`` (spec/ambiguities.md, A-17).
+The syntax is the op's row (:mod:`tb.isa.grammar`). :mod:`tb.isa.names` names operands; a printed
+program defines the constants and pointers (:mod:`tb.language.printer`). In a log an op of vector
+core 1 carries the trailing comment ``// ub_sub 1`` (spec/ambiguities.md, A-17).
 """
 
 from __future__ import annotations
 
-from tb.isa.burst.op import BurstOp
-from tb.isa.burst.table import BURSTS
+from typing import Any
+
 from tb.isa.ctrl import CTRL_BITS, CtrlOp, SetAtomic, SetCtrl
-from tb.isa.dma.legacy import (
-    CopyUbufToGm,
-    CopyUbufToUbuf,
-    LegacyOp,
-    SetLoopSize,
-    SetLoopStride,
-    SetMovPadVal,
-)
-from tb.isa.dma.op import DmaOp, MteGmUb, MteUbGm
-from tb.isa.dma.table import STRIDED
+from tb.isa.dma.legacy import LegacyOp, SetLoopSize, SetLoopStride, SetMovPadVal
+from tb.isa.dma.op import DmaOp, MteGmUb
 from tb.isa.dtypes import Ptr
-from tb.isa.fields import OpSpec
 from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import FbPtr, FixOp, MteL0cGm, MteL0cUb, Scalar
-from tb.isa.fix.table import FLAG_NAMES, FLAG_NONE
+from tb.isa.fix.table import FLAG_NAMES
+from tb.isa.grammar import BUFFER, FLAG, L2, LOOP3, LOOPS, POINTER, ROWS, TRANSPOSE, Clause, Row
 from tb.isa.l0.op import L0Load
 from tb.isa.lower import V06Op
+from tb.isa.mad import Mad
 from tb.isa.names import LOG, Names
-from tb.isa.nz.op import MteGmL1Frac
 
 AnyOp = V06Op | LegacyOp | CtrlOp
 """Ops that move data, and those that write registers for them."""
@@ -38,230 +29,24 @@ AnyOp = V06Op | LegacyOp | CtrlOp
 Parts = tuple[str, str]
 """Text of an op before and after the colon."""
 
+Values = dict[str, Any]
+"""Operands and words of an op by the names of its row: numbers; pointers as (type, address); typed
+bits as (type, bits); words as text, or true for a clause that is its name alone. An operand that a
+clause repeats has a list."""
 
-def _ints(names: Names, *values: int) -> str:
-    return ", ".join([names.integer(value) for value in values])
-
-
-def _kinds(names: Names, *values: int) -> str:
-    return ", ".join([names.integer_type(value) for value in values])
-
-
-def _pointers(op: AnyOp, source: int, destination: int, names: Names) -> Parts:
-    src_type, dst_type = op.src_type, op.dst_type  # type: ignore[union-attr]
-    return (
-        f"{names.pointer(src_type, source)}, {names.pointer(dst_type, destination)}",
-        f"{src_type}, {dst_type}",
-    )
+_COPIES = {
+    "CopyGmToUbuf": "copy_gm_to_ubuf",
+    "CopyUbufToGm": "copy_ubuf_to_gm",
+    "CopyUbufToUbuf": "copy_ubuf_to_ubuf",
+}
 
 
-def _written(spec: OpSpec) -> tuple[str, ...]:
-    """Returns the operands of a row that every such op has, up to those of ``nburst``."""
-    store = spec.destination == "gm"  # Its hint is a clause.
-    names = tuple(
-        operand.name for operand in spec.operands if not (store and operand.name == "l2_cache_ctl")
-    )
-    return names[: names.index("n_burst") + 3]
-
-
-_OPERANDS = {spec.name: _written(spec) for spec in (*STRIDED, *BURSTS.values())}
-
-
-def _copy_parts(op: DmaOp | BurstOp, names: Names) -> Parts:
-    operands: list[int] = [getattr(op, name) for name in _OPERANDS[op.spec.name]]
-    source, destination, *scalars = operands[:-3]
-    burst = operands[-3:]
-    pointers, kinds = _pointers(op, source, destination, names)
-    clauses = [f"nburst({_ints(names, *burst)})"]
-    types = [kinds, _kinds(names, *scalars, *burst)]
-    if isinstance(op, MteUbGm) and op.l2_cache_ctl != 0:
-        clauses.append(f"l2_cache_ctl({names.integer(op.l2_cache_ctl)})")
-        types.append(names.integer_type(op.l2_cache_ctl))
-    for loop in op.loops if isinstance(op, DmaOp) else ():
-        values = (loop.count, loop.src_stride, loop.dst_stride)
-        clauses.append(f"loop({_ints(names, *values)})")
-        types.append(f"loop {_kinds(names, *values)}")
-    pad = op.pad if isinstance(op, MteGmUb) else None
-    if pad is not None:
-        counts = [count for count in (pad.left, pad.right) if count is not None]
-        inside = [names.bits(pad.dtype, pad.value), *map(names.integer, counts)]
-        clauses.append(f"pad({', '.join(inside)})")
-        types.append(", ".join([f"pad {pad.dtype}", *map(names.integer_type, counts)]))
-    head = f"pto.{op.spec.name} {pointers}, {_ints(names, *scalars)}"
-    return f"{head} {' '.join(clauses)}", ", ".join(types)
-
-
-def _nz_parts(op: MteGmL1Frac, names: Names) -> Parts:
-    shape = (op.n_value, op.d_value)
-    strides = [op.src_inner_stride]
-    if op.src_outer_stride is not None:
-        strides.append(op.src_outer_stride)
-    group = (op.group_count, op.dst_loop2_stride, op.dst_loop3_stride, op.dst_loop4_stride)
-    hint, small = op.l2_cache_ctrl, op.smallc0_en
-    pointers, kinds = _pointers(op, op.gm_src, op.l1_dst, names)
-    return (
-        f"pto.{op.spec.name} {pointers}, {op.mode}, shape({_ints(names, *shape)}), "
-        f"src_layout({_ints(names, *strides)}), dst_group({_ints(names, *group)}), "
-        f"ctrl({names.integer(hint)}, {names.flag(small)})",
-        f"{kinds}, {op.mode}, shape {_kinds(names, *shape)}, "
-        f"src_layout({_kinds(names, *strides)}), dst_group {_kinds(names, *group)}, "
-        f"ctrl {names.integer_type(hint)}, {names.flag_type(small)}",
-    )
-
-
-def _fix_payload(payload: Scalar | FbPtr, names: Names) -> tuple[str, str]:
-    """Returns a payload's operand and its type."""
-    if isinstance(payload, FbPtr):
-        pointer = Ptr(payload.dtype, "fb")
-        return names.pointer(pointer, payload.address), str(pointer)
-    return names.bits(payload.dtype, payload.bits), payload.dtype
-
-
-def _fix_clauses(op: FixOp, names: Names) -> tuple[list[str], list[str]]:
-    """Returns the clauses in canonical order and the types of their payloads."""
-    clauses: list[str] = []
-    types: list[str] = []
-    if op.unit_flag != FLAG_NONE:
-        clauses.append(f"unit_flag({FLAG_NAMES.get(op.unit_flag, op.unit_flag)})")
-    if op.pre_quant:
-        inside = f"mode = {op.pre_quant.mode}"
-        if op.pre_quant.payload is not None:
-            operand, kind = _fix_payload(op.pre_quant.payload, names)
-            inside, types = f"{operand}, {inside}", [*types, kind]
-        clauses.append(f"pre_quant({inside})")
-    if op.pre_relu:
-        inside = f"mode = {op.pre_relu.mode}"
-        if op.pre_relu.payload is not None:
-            operand, kind = _fix_payload(op.pre_relu.payload, names)
-            inside, types = f"{operand}, {inside}", [*types, kind]
-        if op.pre_relu.clip is not None:
-            operand, kind = _fix_payload(op.pre_relu.clip, names)
-            inside, types = f"{inside}, clip = {operand}", [*types, kind]
-        clauses.append(f"pre_relu({inside})")
-    if op.layout:
-        extra = [value for value in (op.k, op.split) if value is not None]
-        inside = ", ".join(map(names.integer, extra))
-        clauses.append(op.layout + (f"({inside})" if extra else ""))
-        types += map(names.integer_type, extra)
-    if op.loop3:
-        values = (op.loop3.count, op.loop3.src_stride, op.loop3.dst_stride)
-        clauses.append(f"loop3({', '.join(map(names.integer, values))})")
-        types += map(names.integer_type, values)
-    if op.sat:
-        clauses.append("sat(preserve_nan)" if op.sat == "preserve_nan" else op.sat)
-    if isinstance(op, MteL0cGm) and op.atomic:
-        clauses.append(f"atomic(type = {op.atomic.type}, op = {op.atomic.op})")
-    return clauses, types
-
-
-def _fix_parts(op: FixOp, names: Names) -> Parts:
-    """Returns the text of a write-back.
-
-    Clauses follow the operands, separated by commas, in the order of FIX-L01. The types after the
-    colon are those of the two pointers, of the integers, and of the payloads in the order of the
-    clauses.
-    """
-    numbers = [op.m, op.n, op.src_stride, op.dst_stride]
-    head = [names.pointer(op.src_type, op.src), names.pointer(op.dst_type, op.dst)]
-    if isinstance(op, MteL0cGm):
-        numbers += [op.sid, op.l2_cache_ctrl]
-    head += map(names.integer, numbers)
-    if isinstance(op, MteL0cUb):
-        head.append(f"dst_mode({op.ub_split or names.integer(op.sub_block)})")
-        numbers += [] if op.ub_split else [op.sub_block]
-    clauses, types = _fix_clauses(op, names)
-    kinds = map(names.integer_type, numbers)
-    types = [str(op.src_type), str(op.dst_type), *kinds, *types]
-    return f"pto.{op.spec.name} {', '.join([*head, *clauses])}", ", ".join(types)
-
-
-def _load_parts(op: L0Load, names: Names) -> Parts:
-    """Returns the text of a load: in the shape form if it is written so, else all controls."""
-    values: tuple[int, ...]
-    if op.shape is not None:
-        shape = op.shape
-        values = (shape.rows, shape.columns, shape.start_row, shape.start_col)
-    else:
-        values = (op.m_start, op.k_start, op.m_step, op.k_step, op.src_stride, op.dst_stride)
-    pointers, kinds = _pointers(op, op.src, op.dst, names)
-    words = " {transpose = true}" if op.transpose else ""
-    return (
-        f"pto.{op.spec.name} {pointers}, {_ints(names, *values)}{words}",
-        f"{kinds}, {_kinds(names, *values)}",
-    )
-
-
-def _fill_parts(op: RawFillL1, names: Names) -> Parts:
-    counts = (op.repeat, op.blocks, op.gap)
-    return (
-        f"pto.{op.spec.name} {names.pointer(op.dst_type, op.dst)}, "
-        f"{names.integer(op.byte_offset)}, {names.bits('i32', op.raw)}, {_ints(names, *counts)} "
-        f"{{fill_word_bits = {op.fill_word_bits} : i64}}",
-        f"{op.dst_type}, {names.integer_type(op.byte_offset)}, i32, {_kinds(names, *counts)}",
-    )
-
-
-def _legacy_parts(op: LegacyOp, names: Names) -> Parts:
-    if isinstance(op, SetMovPadVal):
-        return f"pto.set_mov_pad_val {names.bits(op.dtype, op.value)}", op.dtype
-    if isinstance(op, SetLoopSize | SetLoopStride):
-        if isinstance(op, SetLoopSize):
-            name, values = f"set_loop_size_{op.direction}", (op.loop1_count, op.loop2_count)
-        else:
-            name = f"set_loop{op.level}_stride_{op.direction}"
-            values = (op.src_stride, op.dst_stride)
-        return f"pto.{name} {_ints(names, *values)}", _kinds(names, *values)
-    if isinstance(op, CopyUbufToUbuf):
-        pointers, kinds = _pointers(op, op.src, op.dst, names)
-        values5 = (op.sid, op.n_burst, op.len_burst, op.src_stride, op.dst_stride)
-        return (
-            f"pto.copy_ubuf_to_ubuf {pointers}, {_ints(names, *values5)}",
-            f"{kinds}, {_kinds(names, *values5)}",
-        )
-    if isinstance(op, CopyUbufToGm):
-        pointers, kinds = _pointers(op, op.ub_src, op.gm_dst, names)
-        values6 = (op.sid, op.n_burst, op.len_burst, op.l2_cache_ctl, op.dst_stride, op.src_stride)
-        return (
-            f"pto.copy_ubuf_to_gm {pointers}, {_ints(names, *values6)}",
-            f"{kinds}, {_kinds(names, *values6)}",
-        )
-    pointers, kinds = _pointers(op, op.gm_src, op.ub_dst, names)
-    before = (op.sid, op.n_burst, op.len_burst, op.left_padding, op.right_padding)
-    after = (op.l2_cache_ctl, op.src_stride, op.dst_stride)
-    select = op.data_select_bit
-    return (
-        f"pto.copy_gm_to_ubuf {pointers}, {_ints(names, *before)}, {names.flag(select)}, "
-        f"{_ints(names, *after)}",
-        f"{kinds}, {_kinds(names, *before)}, {names.flag_type(select)}, {_kinds(names, *after)}",
-    )
-
-
-def op_parts(op: AnyOp, names: Names = LOG) -> Parts:
-    """Returns the text of an op before and after the colon; ``ub_sub`` is in neither.
-
-    ``set_atomic_*`` has no operand, and nothing after the colon.
-    """
-    if isinstance(op, SetCtrl):
-        # An i64 with bit 63 set is a negative constant.
-        word = op.value - (op.value >> CTRL_BITS - 1 << CTRL_BITS)
-        return f"pto.set_ctrl {names.integer(word)}", "i64"
-    if isinstance(op, SetAtomic):
-        return f"pto.set_atomic_{op.what}", ""
-    if isinstance(op, DmaOp | BurstOp):
-        return _copy_parts(op, names)
-    if isinstance(op, MteGmL1Frac):
-        return _nz_parts(op, names)
-    if isinstance(op, FixOp):
-        return _fix_parts(op, names)
-    if isinstance(op, L0Load):
-        return _load_parts(op, names)
-    if isinstance(op, RawFillL1):
-        return _fill_parts(op, names)
-    return _legacy_parts(op, names)
-
-
-def op_name(op: AnyOp) -> str:
+def op_name(op: AnyOp | Mad) -> str:
     """Returns the name of an op in PTO text, without ``pto.``."""
+    if isinstance(op, V06Op):
+        return op.spec.name
+    if isinstance(op, Mad):
+        return op.name
     if isinstance(op, SetLoopSize):
         return f"set_loop_size_{op.direction}"
     if isinstance(op, SetLoopStride):
@@ -272,16 +57,167 @@ def op_name(op: AnyOp) -> str:
         return "set_ctrl"
     if isinstance(op, SetAtomic):
         return f"set_atomic_{op.what}"
-    if isinstance(op, V06Op):
-        return op.spec.name
     return _COPIES[type(op).__name__]
 
 
-_COPIES = {
-    "CopyGmToUbuf": "copy_gm_to_ubuf",
-    "CopyUbufToGm": "copy_ubuf_to_gm",
-    "CopyUbufToUbuf": "copy_ubuf_to_ubuf",
-}
+# --- the values of an op -------------------------------------------------------------------------
+
+
+def _payload(payload: Scalar | FbPtr) -> tuple[Ptr | str, int]:
+    if isinstance(payload, FbPtr):
+        return Ptr(payload.dtype, "fb"), payload.address
+    return payload.dtype, payload.bits
+
+
+def _of_write_back(op: FixOp) -> Values:
+    found: Values = {"sat": op.sat, "layout": op.layout}
+    found["unit_flag"] = FLAG_NAMES.get(op.unit_flag, str(op.unit_flag)) if op.unit_flag else ""
+    for name, clause in (("pre_quant", op.pre_quant), ("pre_relu", op.pre_relu)):
+        if clause:
+            found[f"{name}_mode"] = clause.mode
+            if clause.payload is not None:
+                found[f"{name}_payload"] = _payload(clause.payload)
+    if op.pre_relu and op.pre_relu.clip is not None:
+        found["clip"] = _payload(op.pre_relu.clip)
+    if op.loop3:
+        loop = op.loop3
+        found |= zip(LOOP3, (loop.count, loop.src_stride, loop.dst_stride), strict=True)
+    if isinstance(op, MteL0cGm) and op.atomic:
+        found |= {"atomic_type": op.atomic.type, "atomic_op": op.atomic.op}
+    if isinstance(op, MteL0cUb):
+        found["sub_block"] = None if op.ub_split else op.sub_block
+    return found
+
+
+def _special(op: AnyOp | Mad, row: Row) -> Values:
+    """Returns the values that are no attributes of the op with the names of its row."""
+    if isinstance(op, FixOp):
+        return _of_write_back(op)
+    if isinstance(op, SetMovPadVal):
+        return {"value": (op.dtype, op.value)}
+    if isinstance(op, SetCtrl):  # An i64 with bit 63 set is a negative constant.
+        return {"value": op.value - (op.value >> CTRL_BITS - 1 << CTRL_BITS)}
+    if isinstance(op, RawFillL1):
+        return {"raw": ("i32", op.raw)}
+    if isinstance(op, Mad):
+        return {"tf32_mode": op.tf32}
+    if isinstance(op, L0Load):
+        shape, control = row.choices
+        if op.shape is None:
+            codes = (op.m_start, op.k_start, op.m_step, op.k_step, op.src_stride, op.dst_stride)
+            return dict(zip(control, codes, strict=True))
+        extents = (op.shape.rows, op.shape.columns, op.shape.start_row, op.shape.start_col)
+        return dict.fromkeys(control) | dict(zip(shape, extents, strict=True))
+    found: Values = {}
+    if isinstance(op, DmaOp):
+        loops = [(loop.count, loop.src_stride, loop.dst_stride) for loop in op.loops]
+        found |= zip(LOOPS, zip(*loops, strict=True), strict=False)
+        if op.spec.destination == "gm" and not getattr(op, L2):
+            found[L2] = None
+    if isinstance(op, MteGmUb) and op.pad is not None:
+        found |= {"pad_value": (op.pad.dtype, op.pad.value)}
+        found |= {"left_padding_count": op.pad.left, "right_padding_count": op.pad.right}
+    return found
+
+
+def values_of(op: AnyOp | Mad, row: Row) -> Values:
+    """Returns the operands and words of an op by the names of its row."""
+    found = _special(op, row)
+    for name in (*row.kind_of, *row.words):
+        if name not in found:
+            found[name] = getattr(op, name, None)
+        value = found[name]
+        if (
+            isinstance(value, int)
+            and name in row.kind_of
+            and row.kind_of[name] in (POINTER, BUFFER)
+        ):
+            role = name if isinstance(op, Mad) else name[-3:]
+            found[name] = (getattr(op, f"{role}_type"), value)
+    return {name: value for name, value in found.items() if not _absent(value)}
+
+
+def _absent(value: Any) -> bool:
+    return value is None or value is False or value == ""
+
+
+# --- the text of values --------------------------------------------------------------------------
+
+
+def _operand(row: Row, name: str, value: Any, names: Names) -> Parts:
+    """Returns the name of an operand and its type."""
+    if isinstance(value, tuple):
+        kind, number = value
+        if isinstance(kind, Ptr):
+            return names.pointer(kind, number), str(kind)
+        return names.bits(kind, number), kind
+    if row.kind_of[name] == FLAG:
+        return names.flag(value), names.flag_type(value)
+    return names.integer(value), names.integer_type(value)
+
+
+def _inside(row: Row, clause: Clause, values: Values, names: Names) -> list[Parts]:
+    """Returns text and type of the parts that an op has in a clause; a word has no type."""
+    found = []
+    for part in clause.parts:
+        name = part.other if part.other in values else part.name
+        if name not in values or (part.word and values[name] == clause.name):
+            continue
+        text, kind = str(values[name]), ""
+        if name == part.other or not part.word:
+            text, kind = _operand(row, name, values[name], names)
+        found.append((f"{part.key} = {text}" if part.key else text, kind))
+    return found
+
+
+def _clauses(row: Row, clause: Clause, values: Values, names: Names) -> list[Parts]:
+    """Returns text and types of a clause, as often as an op has it."""
+    if clause.times == "*":
+        lists = [values.get(part.name, ()) for part in clause.parts]
+        turns = [dict(zip(LOOPS, turn, strict=True)) for turn in zip(*lists, strict=True)]
+        return [_one(clause, _inside(row, clause, turn, names)) for turn in turns]
+    word = values.get(clause.word)
+    inside = _inside(row, clause, values, names)
+    if clause.word and word not in (True, clause.name):
+        inside = inside if any(word in part.legal for part in clause.parts) else []
+    elif clause.word:
+        return [_one(clause, inside)]
+    return [_one(clause, inside)] if inside else []
+
+
+def _one(clause: Clause, inside: list[Parts]) -> Parts:
+    text = ", ".join(text for text, _ in inside)
+    kinds = ", ".join(kind for _, kind in inside if kind)
+    if clause.tag == "paren":
+        kinds = f"{clause.name}({kinds})"
+    elif clause.tag:
+        kinds = f"{clause.name} {kinds}"
+    return f"{clause.name}({text})" if inside else clause.name, kinds
+
+
+def op_parts(op: AnyOp | Mad, names: Names = LOG) -> Parts:
+    """Returns the text of an op before and after the colon; ``ub_sub`` is in neither.
+
+    ``set_atomic_*`` has no operand, and nothing after the colon.
+    """
+    row = ROWS[op_name(op)]
+    values = values_of(op, row)
+    head: list[Parts] = []
+    for part in row.head:
+        if part.word:  # It stands among the types, too.
+            head.append((values[part.name], values[part.name]))
+        else:
+            head.append(_operand(row, part.name, values[part.name], names))
+    for choice in row.choices:
+        head += [_operand(row, name, values[name], names) for name in choice if name in values]
+    clauses = [x for clause in row.clauses for x in _clauses(row, clause, values, names)]
+    text = ", ".join(text for text, _ in head)
+    text = (", " if row.commas else " ").join([text, *(text for text, _ in clauses)])
+    words = {name: values[name] for name in row.attributes if values.get(name)}
+    inside = [f"{x} = true" if x == TRANSPOSE else f"{x} = {y} : i64" for x, y in words.items()]
+    attributes = f" {{{', '.join(inside)}}}" if inside else ""
+    kinds = ", ".join(kind for _, kind in (*head, *clauses) if kind)
+    return f"pto.{row.name} {text}".rstrip() + attributes, kinds
 
 
 def to_text(op: AnyOp) -> str:

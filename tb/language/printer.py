@@ -15,12 +15,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tb.isa.dtypes import Ptr
-from tb.isa.mad import Mad
 from tb.isa.names import Names
 from tb.isa.text import AnyOp, op_parts
 from tb.language.trace import (
     Barrier,
-    Compute,
     GetBuf,
     Move,
     RlsBuf,
@@ -146,30 +144,6 @@ def _literal(dtype: str, bits: int) -> str:
     return text if len(text) <= 12 and "e" not in text else ""
 
 
-def _mad_line(op: Mad, names: Names) -> str:
-    """Returns a product in its grouped form."""
-    pointers = [(op.lhs_type, op.lhs), (op.rhs_type, op.rhs), (op.dst_type, op.dst)]
-    if op.bias_type is not None:
-        pointers.append((op.bias_type, op.bias))
-    numbers = (op.m, op.n, op.k)
-    clauses = " ".join(
-        filter(
-            None,
-            (
-                f"unit_flag({op.unit_flag})" if op.unit_flag else "",
-                "disable_gemv" if op.disable_gemv else "",
-                op.sat,
-                f"tf32_mode({op.tf32})" if op.tf32 else "",
-                "n_dir" if op.n_dir else "",
-            ),
-        )
-    )
-    operands = [*(names.pointer(*one) for one in pointers), *map(names.integer, numbers)]
-    kinds = [*(str(one) for one, _ in pointers), *map(names.integer_type, numbers)]
-    text = " ".join(filter(None, (f"pto.{op.name} {', '.join(operands)}", clauses)))
-    return f"{text} : {', '.join(kinds)}"
-
-
 def _attributed(text: str, step: Move) -> str:
     """Returns the text of an op with the attributes of its step, in the one dictionary it has."""
     found = {}
@@ -197,13 +171,12 @@ def _line(step: Step | Note, names: Names) -> str:
     if isinstance(step, GetBuf | RlsBuf):
         name = "get_buf" if isinstance(step, GetBuf) else "rls_buf"
         return f'pto.{name} "{step.pipe.value}", {step.buffer}, {step.mode}'
-    if isinstance(step, Compute):
-        return _mad_line(step.op, names)
     if isinstance(step, SetSignal | WaitSignal):
         raise UnprintableError(f"pto.{step.name} is of several cores")
     operands, types = op_parts(step.op, names)
     kinds = f" : {types}" if types else ""
-    return f"{_attributed(operands, step)}{kinds}"
+    text = _attributed(operands, step) if isinstance(step, Move) else operands
+    return f"{text}{kinds}"
 
 
 def unprintable(op: AnyOp) -> str:

@@ -18,7 +18,9 @@ from xdsl.utils.exceptions import ParseError
 from tb.common.errors import PtoError
 from tb.common.files import regular
 from tb.language.collector import collector_off
-from tb.language.dialect.ops import Fault, Written, written
+from tb.language.dialect.ops import written
+from tb.language.grammar.fault import Fault
+from tb.language.grammar.written import Written
 from tb.language.parser.messages import fault_of
 from tb.language.parser.parser import ProgramParser, StoppedError
 from tb.language.place import Finding, Place, ProgramError

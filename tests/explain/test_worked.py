@@ -18,8 +18,8 @@ from tb.explain.command import Options, explain_command
 from tb.explain.forms import RAW_FORMS
 from tb.explain.others import sentence
 from tb.isa.document import page_text
+from tb.isa.grammar import KNOWN_ROWS, ROWS
 from tb.isa.spaces import Space
-from tb.language.dialect.forms import FORMS, KNOWN_FORMS
 from tb.language.dialect.sync import SYNC, QuietOp
 from tb.language.run.cube import MADS
 from tests.explain.test_command import ELEMENTS, EVERY_OP, text_of, told
@@ -138,10 +138,10 @@ def test_a_register_keeps_its_value_when_an_operand_does_not_fit(
 def test_expansions_are_those_of_the_dialect(capsys: pytest.CaptureFixture[str]) -> None:
     """Operands of spec/dialect.md, section 5; words of two operands: low 40 bits, high 24."""
     for raw in RAW_FORMS:
-        form = {**FORMS, **KNOWN_FORMS}[raw.name]
+        form = {**ROWS, **KNOWN_ROWS}[raw.name]
         own = len(raw.operands) + sum(not name for name, _ in raw.words)
         assert own == len(form.groups), raw.name
-        assert all(name in {**FORMS, **KNOWN_FORMS} for name, _ in raw.words if name)
+        assert all(name in {**ROWS, **KNOWN_ROWS} for name, _ in raw.words if name)
     op = "mte_l0c_gm 0, 0, 18, 32, 32, 48, 0, 0, nz2dn(2), loop3(2, 16, 4096)"
     (form_,) = told(op, capsys)["forms"]
     assert form_["lines"][:2] == [
@@ -228,7 +228,7 @@ def test_an_op_without_a_byte_map_is_one_sentence(
 
 
 def test_every_op_of_the_dialect_has_a_sentence_or_a_map() -> None:
-    for name in KNOWN_FORMS:
+    for name in KNOWN_ROWS:
         assert "known and not executed" in sentence(name), name
     for kind in SYNC:
         name = kind.name.removeprefix("pto.")

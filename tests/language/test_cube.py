@@ -13,10 +13,10 @@ from scoreboards.model.mad import CANONICAL_NAN
 from scoreboards.model.mad import product as computed
 from tb.isa.ctrl import ATOMIC_WORDS, NOSAT_BIT
 from tb.isa.dtypes import Ptr
+from tb.isa.grammar import KNOWN_ROWS, ROWS
 from tb.isa.l0.op import LOAD_CLASSES, L0Load, Shape, shaped
 from tb.isa.mad import Mad
 from tb.isa.spaces import SIZES, Space
-from tb.language.dialect.forms import FORMS, KNOWN_FORMS
 from tb.language.order.order import order
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import ProgramError
@@ -277,7 +277,7 @@ NEVER_SKIPPED = (
 
 @pytest.mark.parametrize("name", NEVER_SKIPPED)
 def test_nothing_that_later_movements_depend_on_is_foreign(name: str) -> None:
-    assert name in FORMS | KNOWN_FORMS
+    assert name in ROWS | KNOWN_ROWS
     assert not meant(f"pto.{name}x") or seems_to_move(f"pto.{name}x") or name == "mad"
 
 

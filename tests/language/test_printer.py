@@ -76,10 +76,10 @@ def test_a_program_defines_each_name_once() -> None:
 module {
   func.func @twice() {
     %c64_i64 = arith.constant 64 : i64
-    %c2_i64 = arith.constant 2 : i64
-    %f16_0x3C00 = arith.constant 1.0 : f16
     %c0_i64 = arith.constant 0 : i64
     %c32_i64 = arith.constant 32 : i64
+    %c2_i64 = arith.constant 2 : i64
+    %f16_0x3C00 = arith.constant 1.0 : f16
     %gm_f16_0x40 = pto.castptr %c64_i64 : i64 -> !pto.ptr<f16, gm>
     %ub_f16_0x40 = pto.castptr %c64_i64 : i64 -> !pto.ptr<f16, ub>
     // the first

@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import IntegerAttr
 
 from tb.common.errors import PtoError
 from tb.isa.dtypes import Ptr, element_text
+from tb.isa.grammar import LOOP3, ROWS
 from tb.isa.pipes import Pipe
 from tb.language.dialect.flags import BarrierOp, FlagOp
-from tb.language.dialect.forms import FORMS
 from tb.language.dialect.others import BlockQueryOp
 from tb.language.dialect.pointers import AddPtrOp, CastPtrOp
 from tb.language.dialect.sections import SectionOp
@@ -28,15 +28,18 @@ def test_a_grouped_load_has_the_operand_names_of_its_op_class() -> None:
     op = only(EVERY_OP["mte_gm_ub"])
     assert op.name == "mte_gm_ub"
     assert list(op.operands) == [
-        *("gm_src", "ub_dst", "l2_cache_ctl", "len_burst", "n_burst", "src_stride", "dst_stride")
+        *("gm_src", "ub_dst", "l2_cache_ctl", "len_burst", "n_burst", "src_stride", "dst_stride"),
+        *("pad_value", "left_padding_count", "right_padding_count"),
     ]
-    assert names(op.operands.values()) == ["gm", "ub", "m", "n", "n", "m", "m"]
+    assert names(op.operands.values()) == [
+        *("gm", "ub", "m", "n", "n", "m", "m"),
+        *("p", "n", "m"),
+    ]
     assert [names(loop) for loop in op.loops] == [["n", "m", "m"], ["m", "n", "n"]]
-    assert names(op.pad) == ["p", "n", "m"]
 
 
 def test_a_pad_may_be_a_value_alone() -> None:
-    assert names(only(EVERY_OP["mte_gm_ub, pad alone"]).pad) == ["p"]
+    assert list(only(EVERY_OP["mte_gm_ub, pad alone"]).operands)[-1] == "pad_value"
 
 
 def test_a_store_may_omit_the_l2_hint() -> None:
@@ -57,15 +60,14 @@ def test_the_matrix_repack_has_a_mode_and_may_lack_the_outer_stride() -> None:
 
 def test_a_write_back_with_every_clause() -> None:
     op = only(EVERY_OP["mte_l0c_gm"])
-    assert names(op.operands.values()) == ["l0c", "out", "n", "m", "n", "m", "n", "m", "m"]
-    assert list(op.operands)[-1] == "k"
-    assert op.unit_flag == 2
-    assert op.pre_quant is not None
-    assert op.pre_quant[0] == "qf322f32_pre_scalar"
-    assert op.pre_relu is not None
-    assert (op.pre_relu[0], *names(op.pre_relu[1:])) == ("vector_relu", "fb", "h")
-    assert names(op.loop3) == ["n", "m", "n"]
+    found = dict(zip(op.operands, names(op.operands.values()), strict=True))
+    assert list(found.values())[:8] == ["l0c", "out", "n", "m", "n", "m", "n", "m"]
+    assert (found["pre_relu_payload"], found["clip"], found["k"]) == ("fb", "h", "m")
+    assert [found[name] for name in LOOP3] == ["n", "m", "n"]
     assert op.words == {
+        "unit_flag": 2,
+        "pre_quant_mode": "qf322f32_pre_scalar",
+        "pre_relu_mode": "vector_relu",
         "layout": "nz2dn",
         "sat": "preserve_nan",
         "atomic_type": "f32",
@@ -75,7 +77,8 @@ def test_a_write_back_with_every_clause() -> None:
 
 def test_a_write_back_without_clauses() -> None:
     op = only(EVERY_OP["mte_l0c_gm, no clause"])
-    assert (op.unit_flag, op.pre_quant, op.pre_relu, op.loop3) == (0, None, None, [])
+    assert len(op.operands) == 8
+    assert op.words.pop("unit_flag") == 0
     assert set(op.words.values()) == {""}
 
 
@@ -88,7 +91,7 @@ def test_a_write_back_to_ub_names_a_sub_block_or_a_split() -> None:
 
 def test_an_explicit_default_saturation_and_an_illegal_flag_code_are_kept() -> None:
     assert only(EVERY_OP["mte_l0c_ub"]).words["sat"] == "sat"
-    assert only(EVERY_OP["mte_l0c_l1"]).unit_flag == 1
+    assert only(EVERY_OP["mte_l0c_l1"]).words["unit_flag"] == 1
 
 
 @pytest.mark.parametrize("word", ["<normal_relu>", '"normal_relu"', "#pto.relu<normal_relu>"])
@@ -97,7 +100,7 @@ def test_a_mode_may_be_written_as_an_attribute(word: str) -> None:
         f"pto.mte_l0c_gm %l0c, %out, %n, %m, %n, %m, %n, %m, pre_relu(mode = {word}) : "
         "!pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64"
     )
-    assert op.pre_relu == ("normal_relu", None, None)
+    assert op.words["pre_relu_mode"] == "normal_relu"
 
 
 def test_a_copy_of_the_old_form_keeps_the_order_of_its_operands() -> None:
@@ -368,16 +371,15 @@ def contents(source: Source) -> list[str]:
     """Returns the content of each movement op, values by their names."""
 
     def content(move: Written) -> str:
-        parts = (move.operands, move.loops, move.pad, move.loop3, move.pre_quant, move.pre_relu)
         values = [getattr(value, "name_hint", value) for value in move.values()]
-        kept = (move.name, list(move.operands), values, move.words, move.unit_flag)
-        return repr((kept, move.attributes, [len(part) if part else 0 for part in parts]))
+        kept = (move.name, list(move.operands), len(move.loops), values, move.words)
+        return repr((kept, move.attributes))
 
     return [content(move) for move in moves(source)]
 
 
 def test_every_op_is_listed() -> None:
-    assert {name.partition(",")[0].partition(" ")[0] for name in EVERY_OP} == set(FORMS)
+    assert {name.partition(",")[0].partition(" ")[0] for name in EVERY_OP} == set(ROWS)
 
 
 @pytest.mark.parametrize("text", EVERY_OP.values())

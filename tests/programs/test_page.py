@@ -12,9 +12,9 @@ from typer.main import get_command
 
 from tb.cli.main import app
 from tb.common.paths import ROOT
+from tb.isa.grammar import KNOWN_ROWS, ROWS
 from tb.isa.ops import TEXT_FORMS
 from tb.isa.pipes import PIPES
-from tb.language.dialect.forms import FORMS, KNOWN_FORMS
 from tb.language.reader import read
 from tb.programs.data import MAKERS
 from tb.programs.setup import TABLES, Setup
@@ -31,8 +31,8 @@ PROGRAMS = [
 
 def test_the_page_has_the_syntax_of_every_op() -> None:
     shown = set(re.findall(r"^pto\.(\w+)(?: %|$)", "".join(BLOCKS), re.MULTILINE))
-    assert shown == set(FORMS) == {*PIPES, *TEXT_FORMS}
-    assert all(f"`{name}`" in TEXT for name in KNOWN_FORMS if not _grouped(name))
+    assert shown == set(ROWS) == {*PIPES, *TEXT_FORMS}
+    assert all(f"`{name}`" in TEXT for name in KNOWN_ROWS if not _grouped(name))
 
 
 def _grouped(name: str) -> bool:
@@ -43,10 +43,10 @@ def _grouped(name: str) -> bool:
 
 
 def test_operands_are_called_as_in_the_table_of_ops() -> None:
-    for name, form in FORMS.items():
+    for name, form in ROWS.items():
         written = re.compile(rf"^pto\.{name}(?: |$)", re.MULTILINE)
         syntax = next(text[x.start() :] for text in BLOCKS if (x := written.search(text)))
-        for operand in form.head:
+        for operand in (part.name for part in form.head if not part.word):
             assert f"%{operand}" in syntax, f"{name}: {operand}"
 
 
@@ -67,7 +67,7 @@ def test_the_parts_of_the_generic_form_are_those_of_the_reader() -> None:
             [f"*{group.name}*" if group.least == 0 else group.name for group in form.groups],
             list(form.words),
         )
-        for name, form in FORMS.items()
+        for name, form in ROWS.items()
         if form.open or form.words
     }
     assert shown == expected

@@ -10,7 +10,8 @@ from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 
 from tb.isa.pipes import EVENT_TYPES, EVENTS, PIPE_ALIASES, PIPE_ALL, Pipe
-from tb.language.dialect.ops import Fault, OpError, python_value, string
+from tb.language.dialect.ops import python_value, string
+from tb.language.grammar.fault import Fault, OpError
 from tb.language.parser.syntax import Scanner
 
 PIPE_NAMES = tuple(pipe.value for pipe in Pipe)

@@ -14,10 +14,11 @@ from difflib import get_close_matches
 from xdsl.ir import Operation
 
 from tb.language.dialect.flags import BarrierOp, FlagOp
-from tb.language.dialect.ops import SEGMENTS, Fault, MoveOp
+from tb.language.dialect.ops import SEGMENTS, MoveOp
 from tb.language.dialect.others import ForeignOp
 from tb.language.dialect.sections import SectionOp
 from tb.language.dialect.sync import FenceOp, SyncOp
+from tb.language.grammar.fault import Fault
 
 TIMING = ("pto_dv.gap", "pto_dv.flag_delay")
 """Attributes that any op may have."""
@@ -33,7 +34,7 @@ ALIKE = 0.8
 def _own(op: Operation) -> tuple[str, ...]:
     """Returns the properties of an op of the pto dialect."""
     if isinstance(op, MoveOp):
-        return (*op.form.words, *((SEGMENTS,) if op.form.open else ()))
+        return (*op.row.words, *((SEGMENTS,) if op.row.open else ()))
     return op.own if isinstance(op, FlagOp | BarrierOp | SyncOp) else ()
 
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of the pto dialect that move data, and their normal form."""
+"""Ops of the pto dialect that move data, as xdsl ops, and their normal form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -21,17 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
 
-from tb.language.dialect.forms import (
-    BUFFER,
-    CLIP,
-    FILLS,
-    FLAG,
-    INTEGER,
-    NUMBER,
-    POINTER,
-    Form,
-    Group,
-)
+from tb.isa.grammar import BUFFER, CLIP, FLAG, INTEGER, NUMBER, POINTER, Group, Row
 from tb.language.dialect.types import (
     PtrType,
     is_float,
@@ -40,77 +29,11 @@ from tb.language.dialect.types import (
     pointer_of,
     type_name,
 )
+from tb.language.grammar.fault import Fault, OpError
+from tb.language.grammar.written import Written, incomplete, normal
 
 SEGMENTS = "operandSegmentSizes"
 """Property of the generic form: operands of each group."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """An error in the text of one op.
-
-    Attributes:
-        message: A sentence.
-        rule: Rule of the specification, or empty.
-        at: Offset in the file of the part that is wrong, or -1 for the op itself.
-        legal: The legal range, or empty.
-    """
-
-    message: str
-    rule: str = ""
-    at: int = -1
-    legal: str = ""
-
-
-class OpError(Exception):
-    """An op that cannot be used; its text was read to its end."""
-
-    def __init__(self, *faults: Fault) -> None:
-        """Takes all that is wrong with it."""
-        super().__init__("; ".join(fault.message for fault in faults))
-        self.faults = faults
-
-
-@dataclass(slots=True)
-class Written:
-    """A movement op, whatever form it was written in; clauses that are absent are empty or None.
-
-    Attributes:
-        name: Without ``pto.``.
-        operands: By the field names of the op classes in :mod:`tb.isa`; what the text leaves out
-            is not in it. Strides and counts of ``nburst`` are ``n_burst``, ``src_stride``,
-            ``dst_stride`` (``src_gap``, ``dst_gap``), K of ``nz2dn`` is ``k``.
-        loops: (count, src_stride, dst_stride) of each ``loop``, the innermost first.
-        pad: The value, or the value and both counts.
-        loop3: Count, source stride and destination stride, or empty.
-        pre_quant: Mode and payload.
-        pre_relu: Mode, payload and clip.
-        words: ``mode``, ``layout``, ``sat``, ``ub_split``, ``atomic_type``, ``atomic_op``: those
-            that the op has, ``""`` where the clause is absent. ``sat`` is ``""``, ``"sat"``,
-            ``"preserve_nan"`` or ``"nosat"``. Of a load and a ``mad`` their properties.
-        unit_flag: 0, 2 check_only, 3 check_and_clear, or a number as written.
-        attributes: The other attributes as Python values: ``ub_sub``, ``pto_dv.gap``.
-    """
-
-    name: str
-    operands: dict[str, SSAValue]
-    loops: list[tuple[SSAValue, SSAValue, SSAValue]] = field(default_factory=list)
-    pad: list[SSAValue] = field(default_factory=list)
-    loop3: list[SSAValue] = field(default_factory=list)
-    pre_quant: tuple[str, SSAValue | None] | None = None
-    pre_relu: tuple[str, SSAValue | None, SSAValue | None] | None = None
-    words: dict[str, Any] = field(default_factory=dict)
-    unit_flag: int = 0
-    attributes: dict[str, Any] = field(default_factory=dict)
-
-    def values(self) -> Iterator[SSAValue]:
-        """Yields every operand in the order of the pretty form."""
-        yield from self.operands.values()
-        for loop in self.loops:
-            yield from loop
-        yield from (*self.pad, *self.loop3)
-        for clause in (self.pre_quant, self.pre_relu):
-            yield from (value for value in (clause or ())[1:] if isinstance(value, SSAValue))
 
 
 def python_value(attribute: Attribute) -> Any:
@@ -137,10 +60,10 @@ has of the ten after its pointers: the extents of the old form, the shape form, 
 
 
 class MoveOp(Operation):
-    """An op of :data:`tb.language.dialect.forms.FORMS`; :func:`written` returns its operands."""
+    """An op with a row in :mod:`tb.isa.grammar`; :func:`written` returns its operands."""
 
     name = "pto.move"
-    form: ClassVar[Form]
+    row: ClassVar[Row]
     traits = traits_def()
 
     def verify_(self) -> None:
@@ -161,7 +84,14 @@ def string(text: str) -> StringAttr:
     return StringAttr(text)
 
 
-def parts(form: Form) -> str:
+def attribute_of(value: str | int | bool) -> Attribute:
+    """Returns the property of a word."""
+    if isinstance(value, str):
+        return string(value)
+    return UnitAttr() if value is True else IntegerAttr(value, i32)
+
+
+def _listed(row: Row) -> str:
     """Returns the parts that ``operandSegmentSizes`` counts, with the numbers that are legal."""
 
     def number(group: Group) -> str:
@@ -169,48 +99,48 @@ def parts(form: Form) -> str:
             return f"{group.least}"
         return f"{group.least}.." + (f"{group.most}" if group.most >= 0 else "")
 
-    return ", ".join(f"{group.name} {number(group)}" for group in form.groups)
+    return ", ".join(f"{group.name} {number(group)}" for group in row.groups)
 
 
-def _without_sizes(op: MoveOp) -> Fault:
-    """Returns what is wrong with operands that nothing counts."""
-    least, found = sum(group.least for group in op.form.groups), len(op.operands)
-    if found < least:
-        return Fault(f"has {found} operands, at least {least} are needed", legal=parts(op.form))
+def _without_sizes(op: MoveOp) -> Sequence[int]:
+    """Returns how many operands each group has where nothing counts them."""
+    row, found = op.row, len(op.operands)
+    sizes = [group.least for group in row.groups]
+    least = sum(sizes)
+    if least == found:
+        return sizes
+    if row.choices and found in LOAD_GROUPS:
+        first, end = LOAD_GROUPS[found]
+        taken = range(first + 2, end + 2)
+        return [int(place < 2 or place in taken) for place in range(len(sizes))]
+    if not row.open:
+        names = ", ".join(group.name for group in row.groups)
+        raise OpError(Fault(f"takes {len(sizes)} operands, not {found}", legal=names))
     message = f"lacks {SEGMENTS}: {found} operands, {least} without any clause"
-    return Fault(message, legal=parts(op.form))
+    if found < least:
+        message = f"has {found} operands, at least {least} are needed"
+    raise OpError(Fault(message, legal=_listed(row)))
 
 
 def _sizes(op: MoveOp) -> Sequence[int]:
     """Returns how many operands each group has."""
-    form = op.form
+    row = op.row
     given = op.properties.get(SEGMENTS) or op.attributes.get(SEGMENTS)
     if given is None:
-        sizes = [group.least for group in form.groups]
-        if sum(sizes) == len(op.operands):
-            return sizes
-        if form.family == "load" and len(op.operands) in LOAD_GROUPS:
-            first, end = LOAD_GROUPS[len(op.operands)]
-            taken = range(first + 2, end + 2)
-            return [int(place < 2 or place in taken) for place in range(len(sizes))]
-        if form.open:
-            raise OpError(_without_sizes(op))
-        names = ", ".join(group.name for group in form.groups)
-        raise OpError(Fault(f"takes {len(sizes)} operands, not {len(op.operands)}", legal=names))
+        return _without_sizes(op)
     if not isinstance(given, DenseArrayBase):
         raise OpError(Fault(f"{SEGMENTS} is no array<i32: ...>"))
     sizes = [int(size) for size in given.get_values()]
-    if len(sizes) != len(form.groups) or sum(sizes) != len(op.operands):
+    if len(sizes) != len(row.groups) or sum(sizes) != len(op.operands):
         message = (
             f"{SEGMENTS} of length {len(sizes)} counts {sum(sizes)} operands, the op has "
-            f"{len(form.groups)} groups and {len(op.operands)} operands"
+            f"{len(row.groups)} groups and {len(op.operands)} operands"
         )
-        raise OpError(Fault(message, legal=f"a number each: {parts(form)}"))
-    for group, size in zip(form.groups, sizes, strict=True):
+        raise OpError(Fault(message, legal=f"a number each: {_listed(row)}"))
+    for group, size in zip(row.groups, sizes, strict=True):
         if size < group.least or (group.most >= 0 and size > group.most):
-            raise OpError(
-                Fault(f"{group.name} has {size} operands in {SEGMENTS}", legal=parts(form))
-            )
+            message = f"{group.name} has {size} operands in {SEGMENTS}"
+            raise OpError(Fault(message, legal=_listed(row)))
     return sizes
 
 
@@ -225,6 +155,7 @@ def _is_no_bit(value: SSAValue) -> bool:
 
 
 def _check_type(group: Group, value: SSAValue) -> None:
+    """Refuses a value of a type that an operand cannot have."""
     kind = value.type
     if group.kind == POINTER:
         fits, wanted = isinstance(kind, PtrType), "a pointer"
@@ -247,11 +178,6 @@ def _check_type(group: Group, value: SSAValue) -> None:
         )
 
 
-def _word(op: MoveOp, name: str) -> Any:
-    attribute = op.properties.get(name) or op.attributes.get(name)
-    return "" if attribute is None else python_value(attribute)
-
-
 def written(op: Operation) -> Written | None:
     """Returns the operands of a movement op, or None for every other op.
 
@@ -270,88 +196,31 @@ def written(op: Operation) -> Written | None:
 
 
 def _decode(op: MoveOp) -> Written:
-    form = op.form
-    operands = tuple(op.operands)
-    found: dict[str, SSAValue] = {}
-    lists: dict[str, tuple[SSAValue, ...]] = {}
-    start = 0
-    for group, size in zip(form.groups, _sizes(op), strict=True):
-        taken = operands[start : start + size]
+    operands, start = tuple(op.operands), 0
+    groups: dict[str, list[SSAValue]] = {}
+    for group, size in zip(op.row.groups, _sizes(op), strict=True):
+        groups[group.name] = list(operands[start : start + size])
         start += size
-        for value in taken:
+    given = {name: op.properties.get(name) or op.attributes.get(name) for name in op.row.words}
+    words = {name: python_value(value) for name, value in given.items() if value is not None}
+    check_types(op.row, groups)
+    fault = incomplete(op.row, groups, words)
+    if fault is not None:
+        raise OpError(fault)
+    return with_attributes(op, normal(op.row, groups, words))
+
+
+def check_types(row: Row, groups: Mapping[str, Sequence[SSAValue]]) -> None:
+    """Refuses values of types that the operands of an op cannot have."""
+    for group in row.groups:
+        for value in groups.get(group.name, ()):
             _check_type(group, value)
-        if group.most < 0:
-            lists[group.name] = taken
-        elif taken:
-            found[group.name] = taken[0]
-    result = Written(form.name, found)
-    if form.family == "dma":
-        _decode_dma(result, lists)
-    elif form.family == "fix":
-        _decode_fix(op, result)
-    if form.family == "nz":
-        result.words["mode"] = str(_word(op, "mode"))
-    if form.family in ("load", "mad") or form.name.startswith(("load_cbuf_to_", *FILLS)):
-        result.words = {name: _word(op, name) for name in form.words}
-    hidden = (SEGMENTS, *form.words)
-    result.attributes = {
+
+
+def with_attributes(op: MoveOp, text: Written) -> Written:
+    """Returns the normal form of an op with the attributes that are no property of its row."""
+    hidden = (SEGMENTS, *op.row.words)
+    text.attributes = {
         key: python_value(value) for key, value in op.attributes.items() if key not in hidden
     }
-    return result
-
-
-def _decode_dma(result: Written, lists: Mapping[str, tuple[SSAValue, ...]]) -> None:
-    counts, sources, destinations = lists.values()
-    if not len(counts) == len(sources) == len(destinations):
-        raise OpError(
-            Fault(
-                f"loops have {len(counts)} counts, {len(sources)} source strides and "
-                f"{len(destinations)} destination strides",
-                "DMA-L01",
-                legal="one triple for each loop",
-            )
-        )
-    result.loops = list(zip(counts, sources, destinations, strict=True))
-    pads = [
-        result.operands.pop(name, None)
-        for name in ("pad_value", "left_padding_count", "right_padding_count")
-    ]
-    result.pad = [value for value in pads if value is not None]
-    if len(result.pad) == 2 or (result.pad and pads[0] is None):
-        raise OpError(Fault("pad has not a value alone, nor a value and both counts", "DMA-L02"))
-
-
-def _decode_fix(op: MoveOp, result: Written) -> None:
-    take = result.operands.pop
-    payload, alpha, clip = (
-        take(name, None) for name in ("pre_quant_payload", "pre_relu_payload", "clip")
-    )
-    parts = [take(f"loop3_{part}", None) for part in ("count", "src_stride", "dst_stride")]
-    result.loop3 = [value for value in parts if value is not None]
-    if len(result.loop3) not in (0, 3):
-        raise OpError(Fault(f"loop3 has {len(result.loop3)} operands of 3", "FIX-L01"))
-    mode = str(_word(op, "pre_quant_mode"))
-    if mode:
-        result.pre_quant = (mode, payload)
-    elif payload is not None:
-        raise OpError(Fault("pre_quant has a payload and no mode", "FIX-L03"))
-    mode = str(_word(op, "pre_relu_mode"))
-    if mode:
-        result.pre_relu = (mode, alpha, clip)
-    elif clip is not None:
-        raise OpError(Fault("clip is outside pre_relu", "FIX-L06"))
-    elif alpha is not None:
-        raise OpError(Fault("pre_relu has a payload and no mode", "FIX-L05"))
-    for name in op.form.words:
-        if not name.startswith(("pre_", "unit_")):
-            result.words[name] = str(_word(op, name))
-    flag = _word(op, "unit_flag")
-    result.unit_flag = {"": 0, "check_only": 2, "check_and_clear": 3}.get(flag, flag)
-    if not isinstance(result.unit_flag, int):
-        raise OpError(
-            Fault(f"unit_flag is {flag!r}", "FIX-L14", legal="check_only, check_and_clear")
-        )
-    if op.form.name == "mte_l0c_ub" and bool(result.words["ub_split"]) == (
-        "sub_block" in result.operands
-    ):
-        raise OpError(Fault("takes either a sub-block or one of split_m, split_n"))
+    return text

@@ -12,7 +12,7 @@ from xdsl.parser import Parser
 from xdsl.traits import NoTerminator
 
 from tb.language.dialect.flags import BarrierOp, SetFlagOp, ShortBarrierOp, WaitFlagOp
-from tb.language.dialect.ops import Fault, OpError, string
+from tb.language.dialect.ops import string
 from tb.language.dialect.pointers import AddPtrOp, CastPtrOp
 from tb.language.dialect.registers import ClearBitOp, GetCtrlOp, SetBitOp
 from tb.language.dialect.scalars import (
@@ -31,6 +31,7 @@ from tb.language.dialect.sections import (
 from tb.language.dialect.sync import SYNC
 from tb.language.dialect.types import OpaqueType, is_integer
 from tb.language.foreign import moves_tiles
+from tb.language.grammar.fault import Fault, OpError
 from tb.language.parser.syntax import Scanner
 
 

@@ -9,8 +9,8 @@ from xdsl.irdl import traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.lexer import Span
 
-from tb.language.dialect.ops import Fault, OpError
 from tb.language.dialect.types import PtrType, is_integer, pointer_of, type_name
+from tb.language.grammar.fault import Fault, OpError
 from tb.language.parser.syntax import Scanner
 
 

@@ -11,9 +11,10 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
 
 from tb.isa.dtypes import Ptr, element_bits
-from tb.language.dialect.forms import FILLS
-from tb.language.dialect.ops import Fault, OpError, Written
+from tb.isa.grammar import FILLS
 from tb.language.dialect.types import pointer_of, type_name
+from tb.language.grammar.fault import Fault, OpError
+from tb.language.grammar.written import Written
 
 FP4 = ("f4E2M1x2", "f4E1M2x2")
 """Pairs of 4-bit floats."""

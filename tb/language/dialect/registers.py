@@ -10,9 +10,9 @@ from xdsl.ir import Attribute, Operation
 from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 
-from tb.language.dialect.ops import Fault, OpError
 from tb.language.dialect.pointers import operand
 from tb.language.dialect.types import is_signless, type_name
+from tb.language.grammar.fault import Fault, OpError
 from tb.language.parser.syntax import Scanner
 
 

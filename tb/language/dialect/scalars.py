@@ -14,9 +14,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 
-from tb.language.dialect.ops import Fault, OpError
 from tb.language.dialect.pointers import known_type, operand
 from tb.language.dialect.types import PtrType, is_integer, pointer_of, type_name
+from tb.language.grammar.fault import Fault, OpError
 from tb.language.parser.syntax import Scanner
 
 

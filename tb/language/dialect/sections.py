@@ -8,8 +8,8 @@ from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 from xdsl.traits import NoTerminator
 
-from tb.language.dialect.ops import Fault, OpError
 from tb.language.dialect.types import type_name
+from tb.language.grammar.fault import Fault, OpError
 
 
 class SectionOp(Operation):

@@ -23,9 +23,10 @@ from tb.language.dialect.flags import (
     attribute_text,
     pipe_name,
 )
-from tb.language.dialect.ops import Fault, OpError, python_value, string
+from tb.language.dialect.ops import python_value, string
 from tb.language.dialect.pointers import known_type, operand
 from tb.language.dialect.types import OpaqueType, pointer_of, type_name
+from tb.language.grammar.fault import Fault, OpError
 from tb.language.parser.foreign import UnclosedError, skip
 from tb.language.parser.syntax import Scanner, standing
 

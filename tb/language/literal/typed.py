@@ -11,10 +11,10 @@ from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.fields import OpSpec
 from tb.isa.fill.op import RAW_FILL_L1
 from tb.isa.fix.table import CLIP_TYPES, DST_CODES, QUANT_MODES
+from tb.isa.grammar import FLAG, KNOWN_ROWS
 from tb.isa.l0.table import SCALE_DTYPE, LoadSpec
 from tb.isa.lower import OP_CLASSES
 from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
-from tb.language.dialect.forms import FLAG, KNOWN_FORMS
 from tb.language.literal.operands import Operand
 
 
@@ -46,7 +46,7 @@ def default_types(
         v06: The op that a register form stands for, where its name is in no table of ops.
     """
     spec = _spec(v06 or name)
-    flags = [group.kind == FLAG for group in KNOWN_FORMS[name].groups] if v06 else []
+    flags = [group.kind == FLAG for group in KNOWN_ROWS[name].groups] if v06 else []
     if spec is None:
         return ["i32" if name == "set_mov_pad_val" else "i64" for _ in operands]
     if spec is RAW_FILL_L1:

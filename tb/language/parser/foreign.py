@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tb.language.parser.syntax import RESULTS, TOKEN
+from tb.language.grammar.tokens import RESULTS, TOKEN
 
 _CLOSERS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _LABEL = re.compile(r"\^[\w$.-]+\s*(?:\([^()]*\)\s*)?:", re.ASCII)

@@ -24,10 +24,10 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tb.language.dialect.moves import MOVES
-from tb.language.dialect.ops import Fault
 from tb.language.dialect.others import OTHERS
 from tb.language.dialect.sync import ORDERING
 from tb.language.dialect.types import OpaqueType, PtrType
+from tb.language.grammar.fault import Fault
 
 
 @irdl_op_definition

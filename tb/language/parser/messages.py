@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import ParseError
 
-from tb.language.dialect.ops import Fault, OpError
+from tb.language.grammar.fault import Fault, OpError
 
 _LITERAL = re.compile(r"arith\.constant\s+(-?[\w.]+(?:(?<=[eE])[+-]\d+)?)\s*:\s*(\w+)", re.ASCII)
 _EXPONENT = re.compile(r"(-?\d+)([eE][+-]?\d+)")

@@ -28,7 +28,7 @@ from tb.language.dialect.control import SPELLINGS
 from tb.language.dialect.flags import FlagOp
 from tb.language.dialect.moves import MOVES, verify_move
 from tb.language.dialect.names import unknown_names
-from tb.language.dialect.ops import Fault, MoveOp, OpError, string
+from tb.language.dialect.ops import MoveOp, string
 from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, broken
 from tb.language.dialect.sections import (
     SectionOp,
@@ -46,6 +46,7 @@ from tb.language.dialect.types import (
     unknown_type,
 )
 from tb.language.foreign import moves_tiles
+from tb.language.grammar.fault import Fault, OpError
 from tb.language.parser.constants import Plain, keep_bits, plain_constant
 from tb.language.parser.foreign import UnclosedError, closing, skip
 from tb.language.parser.known import (

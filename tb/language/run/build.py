@@ -29,13 +29,13 @@ from tb.isa.dtypes import PAD_DTYPES, Ptr, moved_as
 from tb.isa.fill.op import RAW_FILL_L1, WORD_BITS
 from tb.isa.fix.op import Atomic, FbPtr, Loop3, PreQuant, PreRelu, Scalar
 from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR, NO_CONVERT, NUMBER_TYPES
+from tb.isa.grammar import FILLS, LOOP3
 from tb.isa.lower import OP_CLASSES
 from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.profile import current
-from tb.language.dialect.forms import FILLS
-from tb.language.dialect.ops import Written
 from tb.language.dialect.types import pointer_of, type_name
+from tb.language.grammar.written import Written
 from tb.language.run.cube import CUBE_OPS, MADS, load_maker, mad_maker
 from tb.language.run.values import FLOAT, INDEX_BITS, NUMBER, POINTER, Kind
 from tb.language.unknown import UndecidedError
@@ -213,22 +213,19 @@ class _Collector:
 
 
 def _pad(take: _Collector, written: Written) -> Make | None:
-    if not written.pad:
+    given = written.operands
+    if "pad_value" not in given:
         return None
-    dtype, value = take.bits("pad value", written.pad[0], "DMA-L03")
-    counts = [
-        take.number(f"{side}_padding_count", operand)
-        for side, operand in zip(("left", "right"), written.pad[1:], strict=False)
-    ]
-    if len(counts) == 1:
-        raise BuildError("pad gives only one count: give both or none", rule="DMA-L02")
+    dtype, value = take.bits("pad value", given["pad_value"], "DMA-L03")
+    sides = [name for name in ("left_padding_count", "right_padding_count") if name in given]
+    counts = [take.number(name, given[name]) for name in sides]
     return lambda numbers: Pad(dtype, numbers[value], *(numbers[index] for index in counts))
 
 
 def _pre_quant(take: _Collector, written: Written) -> Make | None:
-    if written.pre_quant is None:
+    mode, value = written.words["pre_quant_mode"], written.operands.get("pre_quant_payload")
+    if not mode:
         return None
-    mode, value = written.pre_quant
     if value is None:
         return lambda _: PreQuant(mode, None)
     if mode == NO_CONVERT.name and _ignored(take.kind_of(value)):
@@ -249,9 +246,10 @@ def _nothing(_: Sequence[int]) -> None:
 
 
 def _pre_relu(take: _Collector, written: Written) -> Make | None:
-    if written.pre_relu is None:
+    mode, value = written.words["pre_relu_mode"], written.operands.get("pre_relu_payload")
+    limit = written.operands.get("clip")
+    if not mode:
         return None
-    mode, value, limit = written.pre_relu
     payload: Make = _nothing
     clip: Make = _nothing
     if value is not None:
@@ -286,7 +284,7 @@ def _words(written: Written) -> dict[str, Any]:
         fixed = {
             "layout": words.get("layout", ""),
             "sat": words.get("sat", ""),
-            "unit_flag": written.unit_flag,
+            "unit_flag": words["unit_flag"],
         }
         if written.name == "mte_l0c_ub":
             fixed["ub_split"] = words.get("ub_split", "")
@@ -360,7 +358,7 @@ def _check_rows(written: Written) -> None:
     A constant other than 1 breaks the rule of the descriptor, so that engines can be sent one.
     """
     k = written.operands.get("k")
-    checks = written.unit_flag in (FLAG_CHECK, FLAG_CLEAR)
+    checks = written.words.get("unit_flag") in (FLAG_CHECK, FLAG_CLEAR)
     if checks and k is not None and not isinstance(k.owner, ConstantOp):
         message = "unit_flag with nz2dn and a K that is no constant 1"
         raise BuildError(message, rule="FIX-L20", legal="K a constant 1")
@@ -462,11 +460,13 @@ def recipe(
     optional = {
         "loops": _triples(take, written.loops, Loop),
         "pad": _pad(take, written),
-        "pre_quant": _pre_quant(take, written),
-        "pre_relu": _pre_relu(take, written),
     }
+    if take.family == "FIX":
+        optional["pre_quant"] = _pre_quant(take, written)
+        optional["pre_relu"] = _pre_relu(take, written)
     clauses = {name: clause for name, clause in optional.items() if clause is not None}
-    repeats = _triples(take, [written.loop3] if written.loop3 else [], Loop3)
+    loop3 = [written.operands[x] for x in LOOP3 if x in written.operands]
+    repeats = _triples(take, [loop3] if loop3 else [], Loop3)
     if repeats is not None:
         clauses["loop3"] = lambda numbers: repeats(numbers)[0]
 

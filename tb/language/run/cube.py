@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from tb.isa.dtypes import Ptr
+from tb.isa.grammar import CONTROLS, SCALE_CONTROLS, SHAPES, TRANSPOSE
 from tb.isa.l0.op import LOAD_CLASSES, L0Load, Shape, shaped
 from tb.isa.l0.table import LOAD_FORMS, LOADS, SCALE_RATIO
 from tb.isa.mad import ACC, BIAS, FLAG_CODES, ZERO, Mad
-from tb.language.dialect.forms import CONTROLS, SCALE_CONTROLS, SHAPES, TRANSPOSE
-from tb.language.dialect.ops import Written
+from tb.language.grammar.written import Written
 from tb.language.unknown import UNKNOWN, UndecidedError
 
 MAKES = Callable[[Sequence[int]], Any]
@@ -58,7 +58,7 @@ def load_maker(written: Written, number: Callable[[str], int], types: tuple[Ptr,
                 return cast("L0Load", unknown)
 
         return make_shape
-    names = (SCALE_CONTROLS if LOADS[name].scales else CONTROLS).split()
+    names = SCALE_CONTROLS if LOADS[name].scales else CONTROLS
     control = [number(each) for each in names]
     flag = number(TRANSPOSE) if TRANSPOSE in written.operands else -1
     # Expanded loads of scales have the address of the scales, not of their data.

@@ -346,7 +346,7 @@ class Preparation:
             self._broken(op, scope)
             return None
         if isinstance(op, MoveOp):
-            if op.form.executed:
+            if op.row.executed:
                 return self._move(op, scope)
             self._known(op, "later ops may read what it writes", "the grouped form of the op")
             return self._raw(op, scope)
