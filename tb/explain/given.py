@@ -54,8 +54,7 @@ def program_of(ops: Sequence[Statement]) -> Given:
             for operand, kind, literal in zip(op.operands, op.kinds, op.literals, strict=True)
         ]
         sub = f" {{ub_sub = {op.sub_block} : i64}}" if op.sub_block else ""
-        types = f" : {op.types}" if op.types else ""
-        made.lines.append("  " + " ".join(f"{op.with_operands(names)}{sub}{types}".split("\n")))
+        made.lines.append("  " + " ".join(f"{op.with_operands(names)}{sub}".split("\n")))
     head = ", ".join(f"{name}: {kind}" for name, (kind, _) in made.arguments.items())
     before = [f"func.func @explain({head}) {{", *made.constants.values()]
     lines = [*before, *made.lines, "  return", "}", ""]

@@ -31,6 +31,7 @@ class Reading:
         faults: Its errors.
         notes: Remarks on an op without an error, with their offsets.
         old: The operands are those of an older form, which needs no sizes of groups.
+        values: Kinds of items that are operands.
     """
 
     text: OpText
@@ -41,10 +42,11 @@ class Reading:
     faults: list[Fault] = field(default_factory=list)
     notes: list[tuple[str, int]] = field(default_factory=list)
     old: bool = False
+    values: tuple[str, ...] = ("value",)
 
     def put(self, name: str, item: Item, place: int | None = None) -> None:
         """Adds an operand; its type is the last one, or that at ``place``."""
-        if item.kind != "value":
+        if item.kind not in self.values:
             self.fault(f"{item.text!r} is no SSA value", at=item.at)
             return
         self.groups.setdefault(name, []).append(item)
@@ -60,9 +62,15 @@ class Reading:
         return part.name in self.groups or part.name in self.words or part.other in self.groups
 
 
-def match(text: OpText, row: Row) -> Reading:
-    """Returns the operands and words of an op by their names; faults are in the result."""
-    reading = Reading(text, row)
+def match(text: OpText, row: Row, *, literals: bool = False) -> Reading:
+    """Returns the operands and words of an op by their names; faults are in the result.
+
+    Args:
+        text: The op.
+        row: How it is written.
+        literals: Whether operands may be numbers.
+    """
+    reading = Reading(text, row, values=("value", "number") if literals else ("value",))
     for clause in text.clauses:
         if "loop" in row.names and clause.name in ("loop1", "loop2"):
             clause.name = "loop"
@@ -240,7 +248,7 @@ def _take(reading: Reading, known: Clause, part: Part, item: Item) -> None:
     """Takes a part of a clause."""
     if not part.word:
         reading.put(part.name, item)
-    elif part.other and item.kind == "value":
+    elif part.other and item.kind in reading.values:
         reading.put(part.other, item, len(reading.row.head) if known.free else None)
     elif "#" in part.legal and item.kind == "number" and item.text.isdigit():
         reading.words[part.name] = int(item.text)
@@ -354,7 +362,7 @@ def _type_words(reading: Reading) -> None:
         return
     tagged = [clause for clause in row.clauses if clause.tag]
     counts = Counter(given.name for given in text.clauses)
-    for clause in tagged if not row.commas else ():
+    for clause in tagged if text.types and not row.commas else ():
         if words.count(clause.name) < counts[clause.name]:
             message = f"the types lack the word {clause.name} before those of the clause"
             kinds = ", ".join("i64" for _ in clause.parts) if clause.times == "*" else "T"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops as text in parts: operands with their clause, their type and their value.
+"""Ops as text in parts: operands with their name, their type and their value.
 
 An operand is a number, a name that says its value as those of reports do, or a name with a value
 that the user gives. Types may be left out; they are then those of the op's table.
@@ -14,8 +14,12 @@ from itertools import pairwise
 
 from tb.common.errors import PtoError
 from tb.isa.dtypes import ELEMENT_BYTES, NIBBLE_DTYPES
-from tb.language.literal.operands import Operand, halves
-from tb.language.literal.operands import operands as operands_of
+from tb.isa.grammar import KNOWN_ROWS, ROWS
+from tb.language.grammar.matching import Reading
+from tb.language.grammar.matching import match as match_text
+from tb.language.grammar.reading import read_op
+from tb.language.grammar.tokens import Item, TextError
+from tb.language.literal.tokens import LiteralTokens
 from tb.language.literal.typed import default_types, type_list
 
 WHERE = "the op"
@@ -29,9 +33,6 @@ _START = re.compile(
 NAME = re.compile(r'(?:%[^=]*=\s*)?"?(?:pto\.)?([A-Za-z][\w.]*)"?')
 _SUB_BLOCK = re.compile(r"//\s*ub_sub\s+([01])\s*$", re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*")
-_TYPE = re.compile(
-    r"!?[A-Za-z_][\w.]*<(?:[^<>]|<[^<>]*>)*>|<[^<>]*>|![\w.]+|\b(?:[su]?i\d+|b?f\d\w*|index|hif8\w*)\b"
-)
 _INTEGER = re.compile(r"%c(m?-?\d+)(?:_\w+)?")
 _ADDRESS = re.compile(r"%(?:gm|ub|l1|l0[abc]|bt|fb)_(0x[0-9A-Fa-f]+)")
 _PATTERN = re.compile(r"%(?:[su]?i\d+|b?f\d+)_(0x[0-9A-Fa-f]+)")
@@ -43,37 +44,36 @@ class Statement:
 
     Attributes:
         name: Its mnemonic without ``pto.``.
-        text: What is before the colon of the types.
-        begin: Where the operands begin in ``text``.
-        operands: Its operands.
+        text: The op.
+        begin: Offset after its name.
+        reading: Its operands and words by name; None for the generic form.
+        operands: Its operands in the order of the types, with their offsets in ``text``.
         kinds: Their types.
         literals: Their values.
-        types: What is after the colon, as written or as it would be.
+        types: The types, where the text has none.
         sub_block: Vector sub-block of a comment ``// ub_sub 1``.
     """
 
     name: str
     text: str
     begin: int
-    operands: tuple[Operand, ...]
+    reading: Reading | None
+    operands: tuple[Item, ...]
     kinds: tuple[str, ...]
     literals: tuple[str, ...]
     types: str
     sub_block: int
 
-    @property
-    def generic(self) -> bool:
-        """Whether the name is in quotes: the generic form."""
-        return self.text.startswith('"')
-
     def with_operands(self, names: Sequence[str]) -> str:
-        """Returns the op without types, with other names for its operands."""
+        """Returns the op with other names for its operands, and with its types."""
         parts, last = [], self.begin
-        for operand, name in zip(self.operands, names, strict=True):
-            parts += [self.text[last : operand.start], name]
-            last = operand.end
-        name = f'"pto.{self.name}"' if self.generic else f"pto.{self.name}"
-        return f"{name}{''.join(parts)}{self.text[last:]}"
+        pairs = zip(self.operands, names, strict=True)
+        for operand, name in sorted(pairs, key=lambda pair: pair[0].at):
+            parts += [self.text[last : operand.at], name]
+            last = operand.at + len(operand.text)
+        name = f"pto.{self.name}" if self.reading else f'"pto.{self.name}"'
+        types = f" : {self.types}" if self.types else ""
+        return f"{name}{''.join(parts)}{self.text[last:]}{types}"
 
 
 class NoValueError(PtoError):
@@ -96,14 +96,13 @@ class Names:
         self.kinds: dict[str, str] = {}
         self.notes: dict[str, None] = {}
 
-    def literal(self, op: str, operand: Operand, kind: str) -> str:
+    def literal(self, op: str, ssa: str, kind: str) -> str:
         """Returns the value of an operand as a literal.
 
         Raises:
             NoValueError: a name has no value.
             PtoError: a name has two types.
         """
-        ssa = operand.text
         if not ssa.startswith("%"):
             return ssa
         if self.kinds.setdefault(ssa, kind) != kind:
@@ -185,26 +184,47 @@ def statement(
         v06: The op that a register form stands for, where its name is in no table of ops.
 
     Raises:
-        PtoError: a value or a type is not known.
+        PtoError: the text is no op, or a value or a type is not known.
     """
-    before, after = halves(part)
-    match = NAME.match(before)
+    match = NAME.match(part)
     assert match is not None, "a statement begins with its name"
-    name = match.group(1)
-    operands = operands_of(before, match.end())
-    written = [one.group() for one in _TYPE.finditer(after.partition("->")[0])]
-    if after and len(written) != len(operands):
+    name, begin = match.group(1), match.end()
+    row = ROWS.get(name) or KNOWN_ROWS.get(name)
+    if row is None:
+        raise PtoError(f"pto.{name} is unknown", where=WHERE, legal=", ".join(ROWS))
+    try:
+        tokens = LiteralTokens(part, begin)
+        if part.startswith('"'):
+            items, kinds = tokens.generic()
+            return _of(name, part, begin, None, items, kinds, "", sub, names)
+        reading = match_text(read_op(tokens, row, 0, typed=False), row, literals=True)
+    except TextError as error:
+        raise PtoError(str(error), where=f"{WHERE} {name}") from None
+    for fault in reading.faults:
+        rule = f"{fault.rule}: " if fault.rule else ""
+        raise PtoError(f"{rule}{fault.message}", where=f"{WHERE} pto.{name}", legal=fault.legal)
+    kinds, types = [kind for kind, _ in reading.text.types], ""
+    if not kinds:
+        named = {id(x): operand for operand, items in reading.groups.items() for x in items}
+        usual = default_types(reading, elements, v06)
+        kinds = [usual[named[id(item)]] for item in reading.order]
+        types = type_list(reading, dict(zip(map(id, reading.order), kinds, strict=True)))
+    return _of(name, part, begin, reading, reading.order, kinds, types, sub, names)
+
+
+def _of(
+    name: str, text: str, begin: int, reading: Reading | None, items: Sequence[Item],
+    kinds: Sequence[str], types: str, sub: int, names: Names,
+) -> Statement:  # fmt: skip
+    if len(kinds) != len(items):
         raise PtoError(
-            f"{len(operands)} operands are written with {len(written)} types",
+            f"{len(items)} operands are written with {len(kinds)} types",
             where=f"{WHERE} {name}",
             legal="one type for each operand in the order of the text, or none at all",
         )
-    kinds = written or default_types(name, before, operands, elements, v06)
-    literals = tuple(
-        names.literal(name, operand, kind) for operand, kind in zip(operands, kinds, strict=True)
-    )
-    types = after or type_list(before, operands, kinds)
-    return Statement(name, before, match.end(), tuple(operands), tuple(kinds), literals, types, sub)
+    pairs = zip(items, kinds, strict=True)
+    literals = tuple(names.literal(name, item.text, kind) for item, kind in pairs)
+    return Statement(name, text, begin, reading, tuple(items), tuple(kinds), literals, types, sub)
 
 
 def _blank(match: re.Match[str]) -> str:

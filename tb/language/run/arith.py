@@ -23,9 +23,9 @@ from tb.language.run.values import (
     Kind,
     Located,
     Missing,
-    float_bits,
     number_kind,
     plain,
+    rounded_bits,
     unknown_of,
 )
 from tb.language.unknown import UndecidedError, Unknown
@@ -142,7 +142,9 @@ def constant(op: Operation, kind: Kind) -> int:
         return kind.wrap(value.value.data)
     if isinstance(bits_of_nan := op.attributes.get(BITS), IntAttr):
         return int(bits_of_nan.data)
-    bits = float_bits(value) if isinstance(value, FloatAttr) else None
+    bits = None
+    if isinstance(value, FloatAttr):
+        bits = rounded_bits(value.value.data, str(value.type))
     return Missing(f"a constant of type {kind.name} has no bits here") if bits is None else bits
 
 

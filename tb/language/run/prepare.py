@@ -7,7 +7,7 @@ Errors of an op that do not depend on a run are found here, in the order of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
@@ -58,16 +58,11 @@ from tb.language.run.execution import (
 from tb.language.run.sync import meeting_code, order_code, signal_code
 from tb.language.run.values import (
     NUMBER,
-    POINTER,
     Kind,
     Missing,
-    number_kind,
-    scalar_kind,
+    kind_of,
 )
 from tb.language.trace import Barrier, Raw, SetFlag, Skipped, WaitFlag
-
-ADDRESS_BITS = 64
-"""Width of a pointer as a number."""
 
 _UNDEFINED = Missing("it is used before it is defined")
 _ENDS = ("func.return", "scf.yield", "scf.condition")
@@ -128,10 +123,7 @@ KNOWN: tuple[str, ...] = (
 def kind_of_type(kind: Attribute) -> Kind:
     """Returns how values of a type are held."""
     pointer = pointer_of(kind)
-    if pointer is not None:
-        number = number_kind("", ADDRESS_BITS, signed=True)
-        return replace(number, sort=POINTER, name=type_name(kind), pointer=pointer)
-    return scalar_kind(kind)
+    return kind_of(str(kind) if pointer is None else type_name(kind), pointer)
 
 
 @dataclass

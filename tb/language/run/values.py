@@ -11,18 +11,19 @@ that known values cost nothing more.
 from __future__ import annotations
 
 import math
+import re
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerType, Signedness
-from xdsl.ir import Attribute
 
 from tb.isa.dtypes import Ptr
 from tb.language.unknown import Unknown
 
 INDEX_BITS = 64
 """Width of ``index``."""
+
+ADDRESS_BITS = 64
+"""Width of an address."""
 
 NUMBER = "number"
 FLOAT = "float"
@@ -146,11 +147,6 @@ def _bf16_bits(value: float) -> int:
     return sign | min(bits, 0x7F80)
 
 
-def float_bits(attribute: FloatAttr[AnyFloat]) -> int | None:
-    """Returns the bits of a float constant, or None for a type that has no bits here."""
-    return rounded_bits(attribute.value.data, str(attribute.type))
-
-
 def rounded_bits(value: float, name: str) -> int | None:
     """Returns the bits of the nearest float of a type, ties to even; None for one without bits."""
     if name == "bf16":
@@ -178,14 +174,19 @@ def rounded(value: float, form: str) -> int:
     return int(struct.unpack(_UNSIGNED[form], data)[0])
 
 
-def scalar_kind(kind: Attribute) -> Kind:
-    """Returns the kind of a type that is no pointer."""
-    name = str(kind)
-    if isinstance(kind, IndexType):
-        return number_kind("index", INDEX_BITS, signed=True)
-    if isinstance(kind, IntegerType):
-        signed = kind.signedness.data is not Signedness.UNSIGNED
-        return number_kind(name, kind.width.data, signed=signed)
-    if isinstance(kind, AnyFloat):
-        return Kind(FLOAT, name, kind.bitwidth, 0, (1 << kind.bitwidth) - 1)
+_SCALAR = re.compile(r"(?:(?P<sign>[su]?)i|(?P<float>b?f|tf))(?P<bits>\d+)(?:E\w+)?")
+
+
+def kind_of(name: str, pointer: Ptr | None = None) -> Kind:
+    """Returns the kind of a type by its text; ``pointer`` is what it points to, if it does."""
+    if pointer is not None:
+        return replace(number_kind("", ADDRESS_BITS, signed=True), sort=POINTER, name=name,
+                       pointer=pointer)  # fmt: skip
+    found = _SCALAR.fullmatch(name)
+    if name == "index" or (found and not found["float"]):
+        bits = int(found["bits"]) if found else INDEX_BITS
+        return number_kind(name, bits, signed=found is None or found["sign"] != "u")
+    if found:
+        bits = int(found["bits"])
+        return Kind(FLOAT, name, bits, 0, (1 << bits) - 1)
     return Kind(OPAQUE, name)
