@@ -13,10 +13,10 @@ from tb.common.errors import PtoError
 from tb.isa.dtypes import Ptr, element_text
 from tb.isa.grammar import LOOP3, ROWS
 from tb.isa.pipes import Pipe
-from tb.language.dialect.flags import BarrierOp, FlagOp
 from tb.language.dialect.others import BlockQueryOp
 from tb.language.dialect.pointers import AddPtrOp, CastPtrOp
 from tb.language.dialect.sections import SectionOp
+from tb.language.dialect.sync import BarrierOp, FlagOp
 from tb.language.dialect.types import ELEMENTS, SPACES, PtrType, pointer_of, type_name
 from tb.language.place import ProgramError
 from tb.language.reader import Source, Written, read, read_file

@@ -13,7 +13,6 @@ from difflib import get_close_matches
 
 from xdsl.ir import Operation
 
-from tb.language.dialect.flags import BarrierOp, FlagOp
 from tb.language.dialect.ops import SEGMENTS, MoveOp
 from tb.language.dialect.others import ForeignOp
 from tb.language.dialect.sections import SectionOp
@@ -35,7 +34,7 @@ def _own(op: Operation) -> tuple[str, ...]:
     """Returns the properties of an op of the pto dialect."""
     if isinstance(op, MoveOp):
         return (*op.row.words, *((SEGMENTS,) if op.row.open else ()))
-    return op.own if isinstance(op, FlagOp | BarrierOp | SyncOp) else ()
+    return op.own() if isinstance(op, SyncOp) else ()
 
 
 def _extra(op: Operation) -> tuple[str, ...]:

@@ -11,14 +11,18 @@ from xdsl.irdl import traits_def
 from xdsl.parser import Parser
 from xdsl.traits import NoTerminator
 
-from tb.language.dialect.flags import BarrierOp, SetFlagOp, ShortBarrierOp, WaitFlagOp
 from tb.language.dialect.ops import string
-from tb.language.dialect.pointers import AddPtrOp, CastPtrOp
-from tb.language.dialect.registers import ClearBitOp, GetCtrlOp, SetBitOp
+from tb.language.dialect.pointers import (
+    AddPtrOp,
+    CastPtrOp,
+    ClearBitOp,
+    GetCtrlOp,
+    PtrToIntOp,
+    SetBitOp,
+)
 from tb.language.dialect.scalars import (
     LoadDeviceOp,
     LoadScalarOp,
-    PtrToIntOp,
     StoreDeviceOp,
     StoreScalarOp,
 )
@@ -155,10 +159,6 @@ OTHERS: tuple[type[Operation], ...] = (
     GetCtrlOp,
     ClearBitOp,
     SetBitOp,
-    SetFlagOp,
-    WaitFlagOp,
-    BarrierOp,
-    ShortBarrierOp,
     *SYNC,
     CubeSectionOp,
     VectorSectionOp,

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of the pto dialect that make pointers."""
+"""Ops of the pto dialect on pointers and words: operands, their types, the type of the result."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -9,7 +11,8 @@ from xdsl.irdl import traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.lexer import Span
 
-from tb.language.dialect.types import PtrType, is_integer, pointer_of, type_name
+from tb.common.text import counted
+from tb.language.dialect.types import PtrType, is_integer, is_signless, pointer_of, type_name
 from tb.language.grammar.fault import Fault, OpError
 from tb.language.parser.syntax import Scanner
 
@@ -32,38 +35,85 @@ def known_type(parser: Parser, operand: UnresolvedOperand) -> Attribute:
     return values[operand.index].type
 
 
-class CastPtrOp(Operation):
+class ValuesOp(Operation):
+    """An op of the form ``%a, %b : T, U -> V``.
+
+    Attributes:
+        takes: Number of operands; without any the result follows the colon.
+        usual: Type of the result where none is written: ``"first"`` is that of the first operand;
+            nothing where it must be written, ``"none"`` where there is no result.
+        short: Whether types of later operands may be left out.
+    """
+
+    name = "pto.values"
+    traits = traits_def()
+    takes: ClassVar[int] = 0
+    usual: ClassVar[str] = "none"
+    short: ClassVar[bool] = False
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ValuesOp:
+        """Reads the text after the name."""
+        scanner = Scanner(parser)
+        operands = []
+        for number in range(cls.takes):
+            if number:
+                scanner.expect(",", f"and another operand of {cls.name}")
+            operands.append(operand(parser, scanner))
+        attributes = scanner.attribute_dictionary()
+        scanner.expect(":", f"and the types of {cls.name}")
+        kinds = []
+        for number, one in enumerate(operands):
+            if number and cls.short and scanner.value != ",":
+                kinds.append(known_type(parser, one))
+                continue
+            if number:
+                scanner.expect(",", f"and another type of {cls.name}")
+            kinds.append(scanner.type())
+        results = cls._results(scanner, kinds)
+        attributes |= scanner.attribute_dictionary()
+        scanner.close()
+        pairs = zip(operands, kinds, strict=True)
+        values = [parser.resolve_operand(one, kind) for one, kind in pairs]
+        op = cls.create(operands=values, result_types=results, attributes=attributes)
+        op.verify_()
+        return op
+
+    @classmethod
+    def _results(cls, scanner: Scanner, kinds: list[Attribute]) -> list[Attribute]:
+        if cls.usual == "none":
+            return []
+        if kinds and cls.usual and scanner.value != "->":
+            return [kinds[0] if cls.usual == "first" else i64]
+        if kinds:
+            scanner.expect("->", f"and the type of the result of {cls.name}")
+        return [scanner.type()]
+
+    def verify_(self) -> None:
+        """Refuses operands and types that it cannot have."""
+        wanted = int(self.usual != "none")
+        if len(self.operands) != self.takes or len(self.results) != wanted:
+            operands, results = counted(self.takes, "operand"), counted(wanted, "result")
+            raise OpError(Fault(f"takes {operands} and has {results}"))
+        self.check()
+
+    def check(self) -> None:
+        """Refuses types that it cannot have."""
+
+
+class CastPtrOp(ValuesOp):
     """``%p = pto.castptr %x : T -> U``: between integers and pointers, or pointers of one space."""
 
     name = "pto.castptr"
-    traits = traits_def()
+    takes, usual = 1, ""
 
     @property
     def source(self) -> SSAValue:
         """The operand."""
         return self.operands[0]
 
-    @classmethod
-    def parse(cls, parser: Parser) -> CastPtrOp:
-        """Reads the text after the name."""
-        scanner = Scanner(parser)
-        taken = operand(parser, scanner)
-        attributes = scanner.attribute_dictionary()
-        scanner.expect(":", "and the type of the operand of pto.castptr")
-        source = scanner.type()
-        scanner.expect("->", "and the type of the result of pto.castptr")
-        result = scanner.type()
-        attributes |= scanner.attribute_dictionary()
-        scanner.close()
-        value = parser.resolve_operand(taken, source)
-        op = cls.create(operands=[value], result_types=[result], attributes=attributes)
-        op.verify_()
-        return op
-
-    def verify_(self) -> None:
-        """Refuses operands and types that it cannot have."""
-        if len(self.operands) != 1 or len(self.results) != 1:
-            raise OpError(Fault("takes one operand and has one result"))
+    def check(self) -> None:
+        """Refuses types that it cannot have."""
         source, result = self.operands[0].type, self.results[0].type
         begin, end = pointer_of(source), pointer_of(result)
         known = begin is not None or is_integer(source)
@@ -88,11 +138,11 @@ class CastPtrOp(Operation):
             )
 
 
-class AddPtrOp(Operation):
-    """``%q = pto.addptr %p, %n : T``: the pointer ``n`` elements on."""
+class AddPtrOp(ValuesOp):
+    """``%q = pto.addptr %p, %n : T``: the pointer ``n`` elements on; ``index`` may be written."""
 
     name = "pto.addptr"
-    traits = traits_def()
+    takes, usual, short = 2, "first", True
 
     @property
     def pointer(self) -> SSAValue:
@@ -104,29 +154,8 @@ class AddPtrOp(Operation):
         """Elements to go on."""
         return self.operands[1]
 
-    @classmethod
-    def parse(cls, parser: Parser) -> AddPtrOp:
-        """Reads ``%p, %n : T``, ``: T, index``, ``: T -> T`` or ``: T, index -> T``."""
-        scanner = Scanner(parser)
-        pointer = operand(parser, scanner)
-        scanner.expect(",", "and the offset of pto.addptr")
-        offset = operand(parser, scanner)
-        attributes = scanner.attribute_dictionary()
-        scanner.expect(":", "and the type of the pointer of pto.addptr")
-        kind = scanner.type()
-        count = scanner.type() if scanner.take(",") else known_type(parser, offset)
-        result = scanner.type() if scanner.take("->") else kind
-        attributes |= scanner.attribute_dictionary()
-        scanner.close()
-        values = [parser.resolve_operand(pointer, kind), parser.resolve_operand(offset, count)]
-        op = cls.create(operands=values, result_types=[result], attributes=attributes)
-        op.verify_()
-        return op
-
-    def verify_(self) -> None:
-        """Refuses operands and types that it cannot have."""
-        if len(self.operands) != 2 or len(self.results) != 1:
-            raise OpError(Fault("takes a pointer and an offset and has one result"))
+    def check(self) -> None:
+        """Refuses types that it cannot have."""
         kind, count = (value.type for value in self.operands)
         if not isinstance(kind, PtrType) or not isinstance(count, IndexType):
             raise OpError(
@@ -140,3 +169,53 @@ class AddPtrOp(Operation):
             raise OpError(
                 Fault(f"type mismatch: {type_name(kind)} plus an offset gives no {result}")
             )
+
+
+class PtrToIntOp(ValuesOp):
+    """``%n = pto.ptrtoint %p : <T, gm> -> i64``: the address of a pointer into GM."""
+
+    name = "pto.ptrtoint"
+    takes, usual = 1, "i64"
+
+    def check(self) -> None:
+        """Refuses what is no pointer into GM, or no i64."""
+        kind = self.operands[0].type
+        if not isinstance(kind, PtrType):
+            raise OpError(Fault(f"type mismatch: {type_name(kind)} is no pointer"))
+        if kind.data.space != "gm":
+            raise OpError(Fault(f"pointer is in {kind.data.space}", legal="gm"))
+        if self.results[0].type != i64:
+            raise OpError(Fault(f"type mismatch: {type_name(self.results[0].type)}", legal="i64"))
+
+
+class WordOp(ValuesOp):
+    """An op on words of 64 bits."""
+
+    name = "pto.word"
+    usual = ""
+
+    def check(self) -> None:
+        """Refuses other types than i64."""
+        for kind in (*(value.type for value in self.operands), self.results[0].type):
+            if not is_signless(kind) or kind != i64:
+                raise OpError(Fault(f"type mismatch: {type_name(kind)}", legal="i64"))
+
+
+class GetCtrlOp(WordOp):
+    """``%c = pto.get_ctrl : i64``."""
+
+    name = "pto.get_ctrl"
+
+
+class ClearBitOp(WordOp):
+    """``%d = pto.sbitset0 %c, %bit : i64, i64 -> i64``."""
+
+    name = "pto.sbitset0"
+    takes = 2
+
+
+class SetBitOp(WordOp):
+    """``%d = pto.sbitset1 %c, %bit : i64, i64 -> i64``."""
+
+    name = "pto.sbitset1"
+    takes = 2

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
 from xdsl.parser import Parser, UnresolvedOperand
@@ -135,38 +134,3 @@ class StoreDeviceOp(ScalarOp):
     name = "pto.st_dev"
     stores = True
     in_gm = True
-
-
-class PtrToIntOp(Operation):
-    """``%n = pto.ptrtoint %p : <T, gm> -> i64``: the address of a pointer into GM."""
-
-    name = "pto.ptrtoint"
-    traits = traits_def()
-
-    @classmethod
-    def parse(cls, parser: Parser) -> PtrToIntOp:
-        """Reads the pointer and both types; without ``->`` the result is an i64."""
-        scanner = Scanner(parser)
-        taken = operand(parser, scanner)
-        attributes = scanner.attribute_dictionary()
-        scanner.expect(":", f"and the type of the pointer of {cls.name}")
-        kind = scanner.type()
-        result = scanner.type() if scanner.take("->") else i64
-        attributes |= scanner.attribute_dictionary()
-        scanner.close()
-        value = parser.resolve_operand(taken, kind)
-        op = cls.create(operands=[value], result_types=[result], attributes=attributes)
-        op.verify_()
-        return op
-
-    def verify_(self) -> None:
-        """Refuses what is no pointer into GM, or no i64."""
-        if len(self.operands) != 1 or len(self.results) != 1:
-            raise OpError(Fault("takes one operand and has one result"))
-        kind = self.operands[0].type
-        if not isinstance(kind, PtrType):
-            raise OpError(Fault(f"type mismatch: {type_name(kind)} is no pointer"))
-        if kind.data.space != "gm":
-            raise OpError(Fault(f"pointer is in {kind.data.space}", legal="gm"))
-        if self.results[0].type != i64:
-            raise OpError(Fault(f"type mismatch: {type_name(self.results[0].type)}", legal="i64"))

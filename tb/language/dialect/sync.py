@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of the pto dialect that synchronize, but for static flags and barriers.
+"""Ops of the pto dialect that synchronize: flags, barriers, buffers, signals between cores, fences.
 
-Source: spec/dialect.md, section 9. Numbers that are written are properties, a computed number is
-the operand, an ``index``. Pipes are kept as written.
+Each has a row: its parts in the order of the text. Pipes are kept as written, numbers that are
+written are properties, a computed number is the operand, an ``index``. Source: spec/dialect.md,
+section 9.
 """
 
 from __future__ import annotations
@@ -10,25 +11,20 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
 from xdsl.parser import Parser, UnresolvedOperand
 
-from tb.isa.pipes import BUFFERS, EVENTS, Pipe
-from tb.language.dialect.flags import (
-    BarrierSyncOp,
-    RecordEventOp,
-    WaitEventOp,
-    attribute_text,
-    pipe_name,
-)
+from tb.isa.pipes import BUFFERS, EVENT_TYPES, EVENTS, PIPE_ALIASES, PIPE_ALL, Pipe
 from tb.language.dialect.ops import python_value, string
-from tb.language.dialect.pointers import known_type, operand
+from tb.language.dialect.pointers import ValuesOp, known_type, operand
 from tb.language.dialect.types import OpaqueType, pointer_of, type_name
 from tb.language.grammar.fault import Fault, OpError
 from tb.language.parser.foreign import UnclosedError, skip
 from tb.language.parser.syntax import Scanner, standing
+
+PIPE_NAMES = tuple(pipe.value for pipe in Pipe)
 
 CORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
 """Pipes that signals between cores are queued on."""
@@ -40,19 +36,156 @@ CORE_TYPES = ("aiv_only", "aic_only", "mix")
 _MEM_BAR = re.compile(r"(?:VV|VS|SV|SS)_ALL|V?(?:ST|LD)_V?(?:ST|LD)")
 """Accesses that ``pto.mem_bar`` orders: vector and scalar loads and stores."""
 
-_SCOPES = ("pto.vecscope", "pto.strict_vecscope")
+WORD, EVENT, NUMBER, VALUE, EITHER = "word", "event", "number", "value", "number or value"
+"""Kinds of a part: a pipe or another word; an event as a word or a number; a number; a computed
+number; either of two."""
+
+
+def pipe_name(name: str, *, every: bool = False, typed: bool = False) -> str:
+    """Returns the name of a pipe.
+
+    Args:
+        name: As written.
+        every: ``PIPE_ALL`` is one.
+        typed: Event-type words are names of pipes, too.
+
+    Raises:
+        OpError: it is none.
+    """
+    if typed and name in EVENT_TYPES:
+        return str(EVENT_TYPES[name].value)
+    found = PIPE_ALIASES.get(name, name)
+    legal = (*PIPE_NAMES, *(EVENT_TYPES if typed else ()), *((PIPE_ALL,) if every else ()))
+    if found not in legal:
+        raise OpError(Fault(f"pipe {found!r} is unknown", legal=", ".join(legal)))
+    return found
+
+
+def attribute_text(op: Operation, key: str) -> str:
+    """Returns a property or attribute that an op must have, as text."""
+    attribute = op.properties.get(key, op.attributes.get(key))
+    if attribute is None:
+        raise OpError(Fault(f"attribute {key!r} is missing"))
+    return str(python_value(attribute))
 
 
 class SyncOp(Operation):
     """An op that synchronizes.
 
     Attributes:
-        own: Its properties.
+        parts: Property and kind of each part, in the order of the text.
+        brackets: ``"["`` around the parts, ``"?"`` where they may be absent, else none.
+        typed: Whether pipes may have the names of tile ops.
+        last: Parts that may be absent, the last ones; a number is then 0.
     """
 
     name = "pto.sync"
     traits = traits_def()
-    own: ClassVar[tuple[str, ...]] = ()
+    parts: ClassVar[tuple[tuple[str, str], ...]] = ()
+    brackets: ClassVar[str] = ""
+    typed: ClassVar[bool] = False
+    last: ClassVar[int] = 0
+
+    @classmethod
+    def own(cls) -> tuple[str, ...]:
+        """Returns its properties."""
+        return tuple(key for key, kind in cls.parts if kind != VALUE)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SyncOp:
+        """Reads the parts, then attributes."""
+        scanner = Scanner(parser)
+        if scanner.is_next_op():
+            message = f"expected a pipe after {cls.name}, found {scanner.found()}"
+            scanner.fail(message, scanner.before)
+        bracket = bool(cls.brackets) and scanner.take("[")
+        if cls.brackets == "[" and not bracket:
+            scanner.expect("[", f"and the pipes of {cls.name}")
+        words: dict[str, Attribute] = {}
+        taken: list[UnresolvedOperand] = []
+        for number, (key, kind) in enumerate(cls.parts):
+            if number and number >= len(cls.parts) - cls.last and scanner.value != ",":
+                words[key] = IntegerAttr(0, 32)
+                continue
+            if number:
+                scanner.expect(",", f"and {key} in {cls.name}, which has {len(cls.parts)} parts")
+            if kind == VALUE or (kind == EITHER and scanner.kind == "value"):
+                taken.append(cls._computed(parser, scanner, key))
+            else:
+                words[key] = cls._written(scanner, key, kind)
+        if bracket:
+            scanner.expect("]", f"after the {len(cls.parts)} parts of {cls.name}")
+        attributes = scanner.attribute_dictionary()
+        scanner.close()
+        words |= {key: attributes.pop(key) for key in cls.own() if key in attributes}
+        values = [_index(parser, one) for one in taken]
+        op = cls.create(operands=values, properties=words, attributes=attributes)
+        op.verify_()
+        return op
+
+    @classmethod
+    def _computed(cls, parser: Parser, scanner: Scanner, key: str) -> UnresolvedOperand:
+        if scanner.kind != "value":
+            static = cls.name.removesuffix("_dyn")
+            scanner.fail(f"{key} of {cls.name} is a value: {static} takes {scanner.found()}")
+        return operand(parser, scanner)
+
+    @classmethod
+    def _written(cls, scanner: Scanner, key: str, kind: str) -> Attribute:
+        """Reads a part that is no value."""
+        if scanner.kind == "value":
+            scanner.fail(f"{key} of {cls.name} is a word or a number: {cls.name}_dyn takes a value")
+        if scanner.kind == "number" and kind != WORD:
+            text = scanner.value
+            if kind != EVENT and not text.lstrip("-").isdigit():
+                scanner.fail(f"expected a number, found {scanner.found()}")
+            scanner.advance()
+            return string(text) if kind == EVENT else IntegerAttr(int(text), 32)
+        if kind in (NUMBER, EITHER):
+            scanner.fail(f"expected the number {key}, found {scanner.found()}")
+        return string(scanner.word("an event" if kind == EVENT else "a pipe"))
+
+    def number_of(self, key: str, default: int | None = None) -> int:
+        """Returns a property that is an integer."""
+        # The attribute of 0 is false.
+        attribute = self.properties.get(key, self.attributes.get(key))
+        if attribute is None and default is not None:
+            return default
+        if attribute is None:
+            raise OpError(Fault(f"attribute {key!r} is missing"))
+        value = python_value(attribute)
+        if not isinstance(value, int):
+            raise OpError(Fault(f"{key} is {value!r}", legal="an integer"))
+        return value
+
+    def pipe_of(self, key: str, *, every: bool = False) -> str:
+        """Returns the name of a pipe that a property has."""
+        return pipe_name(attribute_text(self, key), every=every, typed=self.typed)
+
+    def verify_(self) -> None:
+        """Refuses results, and operands other than the computed number."""
+        kinds = [kind for _, kind in self.parts]
+        least, most = kinds.count(VALUE), kinds.count(VALUE) + kinds.count(EITHER)
+        if self.results or not least <= len(self.operands) <= most:
+            wanted = "an index" if least else "no operands" if not most else "an index or a number"
+            raise OpError(Fault(f"has {len(self.operands)} operands", legal=wanted))
+        for value in self.operands:
+            if not isinstance(value.type, IndexType):
+                kind = type_name(value.type)
+                raise OpError(Fault(f"type mismatch: an id of type {kind}", legal="index"))
+        self.check()
+
+    def check(self) -> None:
+        """Refuses words and numbers that are none."""
+
+
+def _index(parser: Parser, taken: UnresolvedOperand) -> SSAValue:
+    """Returns the value of a computed number."""
+    kind = known_type(parser, taken)
+    if taken.operand_name in parser.ssa_values and not isinstance(kind, IndexType | OpaqueType):
+        message = f"type mismatch: %{taken.operand_name} has type {type_name(kind)}"
+        raise OpError(Fault(message, at=taken.span.start, legal="index"))
+    return parser.resolve_operand(taken, IndexType())
 
 
 class OrderOp(SyncOp):
@@ -67,7 +200,7 @@ class OrderOp(SyncOp):
 
 
 class CoreOp(SyncOp):
-    """One that orders cores: read, checked and not executed."""
+    """One that orders cores."""
 
     name = "pto.cores"
 
@@ -78,107 +211,75 @@ class QuietOp(SyncOp):
     name = "pto.quiet"
 
 
-def _number(op: Operation, key: str, default: int | None = None) -> int:
-    """Returns a property that is an integer."""
-    # The attribute of 0 is false.
-    attribute = op.properties.get(key, op.attributes.get(key))
-    if attribute is None and default is not None:
-        return default
-    if attribute is None:
-        raise OpError(Fault(f"attribute {key!r} is missing"))
-    value = python_value(attribute)
-    if not isinstance(value, int):
-        raise OpError(Fault(f"{key} is {value!r}", legal="an integer"))
-    return value
+# --- flags and barriers ---------------------------------------------------------------------------
 
 
-def _written(scanner: Scanner, what: str) -> IntegerAttr[IntegerType]:
-    """Reads a number."""
-    if scanner.kind != "number" or not scanner.value.lstrip("-").isdigit():
-        scanner.fail(f"expected {what}, found {scanner.found()}")
-    value = int(scanner.value)
-    scanner.advance()
-    return IntegerAttr(value, 32)
+class AnyFlagOp(OrderOp):
+    """A flag: ``[src, dst, event]``."""
 
-
-def _index(parser: Parser, taken: UnresolvedOperand | None) -> list[SSAValue]:
-    """Returns the value of a computed number, if there is one."""
-    if taken is None:
-        return []
-    kind = known_type(parser, taken)
-    if taken.operand_name in parser.ssa_values and not isinstance(kind, IndexType | OpaqueType):
-        message = f"type mismatch: %{taken.operand_name} has type {type_name(kind)}"
-        raise OpError(Fault(message, at=taken.span.start, legal="index"))
-    return [parser.resolve_operand(taken, IndexType())]
-
-
-def _check_index(op: Operation, least: int, most: int) -> None:
-    """Refuses results, and operands other than an index."""
-    if op.results or not least <= len(op.operands) <= most:
-        wanted = "an index" if least else "no operands" if not most else "an index or a number"
-        raise OpError(Fault(f"has {len(op.operands)} operands", legal=wanted))
-    for value in op.operands:
-        if not isinstance(value.type, IndexType):
-            kind = type_name(value.type)
-            raise OpError(Fault(f"type mismatch: an id of type {kind}", legal="index"))
-
-
-# --- flags ----------------------------------------------------------------------------------------
-
-
-class DynamicFlagOp(OrderOp):
-    """``pto.set_flag_dyn`` or ``pto.wait_flag_dyn``: ``[src, dst, %id]``."""
-
-    name = "pto.flag_dyn"
-    own: ClassVar[tuple[str, ...]] = ("src_pipe", "dst_pipe")
+    name = "pto.any_flag"
+    brackets = "["
     rule, legal = "FL-01", EVENTS
 
     @property
     def src(self) -> Pipe:
         """Pipe that sets the flag."""
-        return Pipe(pipe_name(attribute_text(self, "src_pipe")))
+        return Pipe(self.pipe_of(self.parts[0][0]))
 
     @property
     def dst(self) -> Pipe:
         """Pipe that waits for the flag."""
-        return Pipe(pipe_name(attribute_text(self, "dst_pipe")))
+        return Pipe(self.pipe_of(self.parts[1][0]))
 
-    @classmethod
-    def parse(cls, parser: Parser) -> DynamicFlagOp:
-        """Reads ``[src, dst, %id]``."""
-        scanner = Scanner(parser)
-        scanner.expect("[", f"and the pipes of {cls.name}")
-        words: dict[str, Attribute] = {}
-        for key in cls.own:
-            words[key] = string(scanner.word("a pipe"))
-            scanner.expect(",", f"in {cls.name}")
-        if scanner.kind != "value":
-            static = cls.name.removesuffix("_dyn")
-            scanner.fail(f"the event of {cls.name} is a value: {static} takes {scanner.found()}")
-        taken = operand(parser, scanner)
-        scanner.expect("]", f"after the event of {cls.name}")
-        attributes = scanner.attribute_dictionary()
-        scanner.close()
-        op = cls.create(operands=_index(parser, taken), properties=words, attributes=attributes)
-        op.verify_()
-        return op
-
-    def verify_(self) -> None:
-        """Refuses pipes that are none, and an event that is no index."""
-        _check_index(self, 1, 1)
+    def check(self) -> None:
+        """Refuses pipes that are none."""
         _ = self.src, self.dst
 
 
-class SetFlagDynOp(DynamicFlagOp):
-    """``pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %id]``."""
+class FlagOp(AnyFlagOp):
+    """``pto.set_flag`` or ``pto.wait_flag``; each part is a string, a word or ``#pto.x<word>``."""
 
-    name = "pto.set_flag_dyn"
+    name = "pto.flag"
+    parts = (("src_pipe", WORD), ("dst_pipe", WORD), ("event_id", EVENT))
+
+    @property
+    def event(self) -> int:
+        """Event id, 0 to 7."""
+        text = attribute_text(self, self.parts[2][0])
+        number = text.removeprefix("EVENT_ID")
+        if not number.isdigit() or int(number) >= EVENTS:
+            legal = f"EVENT_ID0 to EVENT_ID{EVENTS - 1}"
+            raise OpError(Fault(f"event {text!r} is unknown", legal=legal))
+        return int(number)
+
+    def check(self) -> None:
+        """Refuses pipes and events that are none."""
+        _ = self.src, self.dst, self.event
 
 
-class WaitFlagDynOp(DynamicFlagOp):
-    """``pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %id]``."""
+class DynamicFlagOp(AnyFlagOp):
+    """``pto.set_flag_dyn`` or ``pto.wait_flag_dyn``: ``[src, dst, %id]``."""
 
-    name = "pto.wait_flag_dyn"
+    name = "pto.flag_dyn"
+    parts = (*FlagOp.parts[:2], ("the event", VALUE))
+
+
+class BarrierOp(SyncOp):
+    """``pto.pipe_barrier``, ``pto.barrier``; ``PIPE_ALL`` is a barrier over every pipe."""
+
+    name = "pto.pipe_barrier"
+    brackets = "?"
+    parts = (("pipe", WORD),)
+
+    @property
+    def pipe(self) -> Pipe | None:
+        """The pipe, or None for every one."""
+        name = self.pipe_of(self.parts[0][0], every=not self.typed)
+        return None if name == PIPE_ALL else Pipe(name)
+
+    def check(self) -> None:
+        """Refuses a pipe that is none."""
+        _ = self.pipe
 
 
 # --- buffers --------------------------------------------------------------------------------------
@@ -188,108 +289,54 @@ class BufferOp(OrderOp):
     """``pto.get_buf`` or ``pto.rls_buf``: pipe, id and mode; with brackets around them or not."""
 
     name = "pto.buf"
-    own: ClassVar[tuple[str, ...]] = ("op_type", "buf_id", "mode")
+    brackets, typed, last = "?", True, 1
+    parts = (("op_type", WORD), ("buf_id", NUMBER), ("mode", NUMBER))
     rule, legal = "BF-06", BUFFERS
-    dynamic: ClassVar[bool] = False
 
     @property
     def pipe(self) -> Pipe:
         """The pipe, also that of an event-type word."""
-        return Pipe(pipe_name(attribute_text(self, "op_type"), typed=True))
+        return Pipe(self.pipe_of("op_type"))
 
     @property
     def buffer(self) -> int:
         """The id, 0 to 31, of one that is written."""
-        return _number(self, "buf_id")
+        return self.number_of("buf_id")
 
     @property
     def mode(self) -> int:
         """The mode, 0 when it is left out."""
-        return _number(self, "mode", 0)
+        return self.number_of("mode", 0)
 
-    @classmethod
-    def parse(cls, parser: Parser) -> BufferOp:
-        """Reads ``pipe, id [, mode]``, or the same in brackets."""
-        scanner = Scanner(parser)
-        if scanner.is_next_op():
-            scanner.fail(
-                f"expected a pipe after {cls.name}, found {scanner.found()}", scanner.before
-            )
-        bracket = scanner.take("[")
-        words: dict[str, Attribute] = {"op_type": string(scanner.word("a pipe"))}
-        scanner.expect(",", f"and the id of {cls.name}")
-        taken = None
-        if cls.dynamic:
-            taken = operand(parser, scanner)
-        elif scanner.kind == "value":
-            scanner.fail(f"{cls.name} takes a number: pto.{cls.name[4:]}_dyn takes a value")
-        else:
-            words["buf_id"] = _written(scanner, "the id of a buffer")
-        mode = scanner.take(",")
-        words["mode"] = _written(scanner, "a mode") if mode else IntegerAttr(0, 32)
-        if bracket:
-            scanner.expect("]", f"in {cls.name}")
-        attributes = scanner.attribute_dictionary()
-        scanner.close()
-        op = cls.create(operands=_index(parser, taken), properties=words, attributes=attributes)
-        op.verify_()
-        return op
-
-    def verify_(self) -> None:
+    def check(self) -> None:
         """Refuses a pipe that is none, or all, and numbers out of range."""
-        _check_index(self, int(self.dynamic), int(self.dynamic))
         _ = self.pipe
         if self.mode < 0:
             raise OpError(Fault(f"mode is {self.mode}", legal="0 and above"))
-        if not self.dynamic and not 0 <= self.buffer < BUFFERS:
+        if not self.operands and not 0 <= self.buffer < BUFFERS:
             raise OpError(Fault(f"buffer is {self.buffer}", legal=f"0..{BUFFERS - 1}"))
-
-
-class GetBufOp(BufferOp):
-    """``pto.get_buf "PIPE_MTE2", 3, 0``."""
-
-    name = "pto.get_buf"
-
-
-class RlsBufOp(BufferOp):
-    """``pto.rls_buf "PIPE_MTE2", 3, 0``."""
-
-    name = "pto.rls_buf"
-
-
-class GetBufDynOp(GetBufOp):
-    """``pto.get_buf_dyn "PIPE_MTE2", %id, 0``."""
-
-    name = "pto.get_buf_dyn"
-    own: ClassVar[tuple[str, ...]] = ("op_type", "mode")
-    dynamic = True
-
-
-class RlsBufDynOp(RlsBufOp):
-    """``pto.rls_buf_dyn "PIPE_MTE2", %id, 0``."""
-
-    name = "pto.rls_buf_dyn"
-    own: ClassVar[tuple[str, ...]] = ("op_type", "mode")
-    dynamic = True
 
 
 # --- cores ----------------------------------------------------------------------------------------
 
 
 class SignalOp(CoreOp):
-    """A signal between cores: ``<pipe>, id``.
+    """A signal between cores: ``<pipe>, id``; the id is a number or a value.
 
     Attributes:
-        ids: How many ids there are.
-        modes: Name of the attribute with its mode, and how many modes there are; 0 for no mode.
-        usual: The mode where none is written.
+        ids: Number of ids.
+        modes: Name of the attribute with its mode, the number of modes, and the usual one.
     """
 
     name = "pto.signal"
-    own: ClassVar[tuple[str, ...]] = ("pipe", "event_id")
+    parts = (("pipe", WORD), ("event_id", EITHER))
     ids: ClassVar[int] = 16
-    modes: ClassVar[tuple[str, int]] = ("", 0)
-    usual: ClassVar[int] = 0
+    modes: ClassVar[tuple[str, int, int]] = ("", 0, 0)
+
+    @classmethod
+    def own(cls) -> tuple[str, ...]:
+        """Returns its properties."""
+        return (*super().own(), *filter(None, cls.modes[:1]))
 
     @property
     def pipe(self) -> str:
@@ -298,110 +345,37 @@ class SignalOp(CoreOp):
 
     @property
     def number(self) -> int:
-        """The id as written; of one with a value none is."""
-        return _number(self, "event_id")
+        """The id as written; one that is computed has none."""
+        return self.number_of("event_id")
 
     @property
     def mode(self) -> int:
         """Which cores take part, where the op has modes."""
-        key = self.modes[0]
-        return _number(self, key, self.usual) if key else 0
+        key, _, usual = self.modes
+        return self.number_of(key, usual) if key else 0
 
-    @classmethod
-    def parse(cls, parser: Parser) -> SignalOp:
-        """Reads ``<pipe>, id [{mode}]``; the id is a number or a value."""
-        scanner = Scanner(parser)
-        if scanner.is_next_op():
-            scanner.fail(
-                f"expected a pipe after {cls.name}, found {scanner.found()}", scanner.before
-            )
-        words: dict[str, Attribute] = {"pipe": string(scanner.word("a pipe"))}
-        scanner.expect(",", f"and the id of {cls.name}")
-        taken = None
-        if scanner.kind == "value":
-            taken = operand(parser, scanner)
-        else:
-            words["event_id"] = _written(scanner, "the id of a signal")
-        attributes = scanner.attribute_dictionary()
-        scanner.close()
-        key = cls.modes[0]
-        if key in attributes:
-            words[key] = attributes.pop(key)
-        op = cls.create(operands=_index(parser, taken), properties=words, attributes=attributes)
-        op.verify_()
-        return op
-
-    def verify_(self) -> None:
+    def check(self) -> None:
         """Refuses pipes without signals, and ids and modes out of range."""
-        _check_index(self, 0, 1)
-        pipe = attribute_text(self, "pipe")
-        if pipe not in CORE_PIPES:
-            raise OpError(Fault(f"pipe {pipe!r} has no signals", legal=", ".join(CORE_PIPES)))
-        if not self.operands:
-            number = _number(self, "event_id")
-            if not 0 <= number < self.ids:
-                raise OpError(Fault(f"id is {number}", legal=f"0..{self.ids - 1}"))
-        key, count = self.modes
-        if key:
-            mode = _number(self, key, 0)
-            if not 0 <= mode < count:
-                legal = f"0..{count - 1}" if count > 1 else "0"
-                raise OpError(Fault(f"{key} is {mode}", legal=legal))
-
-
-class SetIntraBlockOp(SignalOp):
-    """``pto.set_intra_block <PIPE_FIX>, 17``."""
-
-    name = "pto.set_intra_block"
-    ids = 32
-
-
-class WaitIntraBlockOp(SignalOp):
-    """``pto.wait_intra_block <PIPE_MTE1>, 17``."""
-
-    name = "pto.wait_intra_block"
-    ids = 32
-
-
-class SetCrossBlockOp(SignalOp):
-    """``pto.set_cross_block <PIPE_MTE3>, 3``."""
-
-    name = "pto.set_cross_block"
-    own: ClassVar[tuple[str, ...]] = ("pipe", "event_id", "mode")
-    modes = ("mode", 1)
-
-
-class WaitCrossBlockOp(SignalOp):
-    """``pto.wait_cross_block <PIPE_MTE2>, 3``."""
-
-    name = "pto.wait_cross_block"
-    own: ClassVar[tuple[str, ...]] = SetCrossBlockOp.own
-    modes = SetCrossBlockOp.modes
-
-
-class SyncSetOp(SignalOp):
-    """``pto.sync.set <PIPE_FIX>, 3 {ffts_mode = 1 : i32}``."""
-
-    name = "pto.sync.set"
-    own: ClassVar[tuple[str, ...]] = ("pipe", "event_id", "ffts_mode")
-    modes = ("ffts_mode", 3)
-    usual = 2
-
-
-class SyncWaitOp(SignalOp):
-    """``pto.sync.wait <PIPE_V>, 3``."""
-
-    name = "pto.sync.wait"
-    own: ClassVar[tuple[str, ...]] = SyncSetOp.own
-    modes = SyncSetOp.modes
-    usual = SyncSetOp.usual
+        if self.pipe not in CORE_PIPES:
+            raise OpError(Fault(f"pipe {self.pipe!r} has no signals", legal=", ".join(CORE_PIPES)))
+        if not self.operands and not 0 <= self.number < self.ids:
+            raise OpError(Fault(f"id is {self.number}", legal=f"0..{self.ids - 1}"))
+        key, count, _ = self.modes
+        if key and not 0 <= self.mode < count:
+            legal = f"0..{count - 1}" if count > 1 else "0"
+            raise OpError(Fault(f"{key} is {self.mode}", legal=legal))
 
 
 class SyncAllOp(CoreOp):
     """``pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>``."""
 
     name = "pto.syncall"
-    own: ClassVar[tuple[str, ...]] = ("mode", "core_type", "operandSegmentSizes")
+    keys: ClassVar[tuple[str, ...]] = ("mode", "core_type", "operandSegmentSizes")
+
+    @classmethod
+    def own(cls) -> tuple[str, ...]:
+        """Returns its properties."""
+        return cls.keys
 
     @classmethod
     def parse(cls, parser: Parser) -> SyncAllOp:
@@ -421,7 +395,7 @@ class SyncAllOp(CoreOp):
                 scanner.expect(")", f"after the types of {cls.name}")
                 break
         words: dict[str, Attribute] = {}
-        while scanner.kind == "word" and scanner.value in cls.own and scanner.value not in words:
+        while scanner.kind == "word" and scanner.value in cls.keys and scanner.value not in words:
             key = scanner.value
             scanner.advance()
             scanner.expect("=", f"after {key}")
@@ -462,30 +436,14 @@ class SyncAllOp(CoreOp):
 # --- ops without an effect on pipes ---------------------------------------------------------------
 
 
-class SetFftsOp(QuietOp):
+class SetFftsOp(ValuesOp, QuietOp):  # type: ignore[misc]
     """``pto.set_ffts %p : <i64, gm>``: the workspace of signals between blocks."""
 
     name = "pto.set_ffts"
+    takes = 1
 
-    @classmethod
-    def parse(cls, parser: Parser) -> SetFftsOp:
-        """Reads a pointer and its type."""
-        scanner = Scanner(parser)
-        taken = operand(parser, scanner)
-        attributes = scanner.attribute_dictionary()
-        scanner.expect(":", f"and the type of the pointer of {cls.name}")
-        kind = scanner.type()
-        attributes |= scanner.attribute_dictionary()
-        scanner.close()
-        value = parser.resolve_operand(taken, kind)
-        op = cls.create(operands=[value], attributes=attributes)
-        op.verify_()
-        return op
-
-    def verify_(self) -> None:
+    def check(self) -> None:
         """Refuses what is no pointer."""
-        if len(self.operands) != 1 or self.results:
-            raise OpError(Fault("takes one operand"))
         kind = self.operands[0].type
         if pointer_of(kind) is None:
             raise OpError(Fault(f"type mismatch: {type_name(kind)} is no pointer"))
@@ -495,24 +453,9 @@ class MemBarOp(QuietOp):
     """``pto.mem_bar "VST_VLD"``: orders accesses of UB inside a vector scope."""
 
     name = "pto.mem_bar"
-    own: ClassVar[tuple[str, ...]] = ("kind",)
+    parts = (("kind", WORD),)
 
-    @classmethod
-    def parse(cls, parser: Parser) -> MemBarOp:
-        """Reads a kind, as a string, a word, ``<word>`` or ``#pto.mem_bar<word>``."""
-        scanner = Scanner(parser)
-        if scanner.is_next_op():
-            scanner.fail(
-                f"expected a kind after {cls.name}, found {scanner.found()}", scanner.before
-            )
-        words: dict[str, Attribute] = {"kind": string(scanner.word("a kind"))}
-        attributes = scanner.attribute_dictionary()
-        scanner.close()
-        op = cls.create(properties=words, attributes=attributes)
-        op.verify_()
-        return op
-
-    def verify_(self) -> None:
+    def check(self) -> None:
         """Refuses other words."""
         known = [*self.properties.values(), *self.attributes.values()]
         kind = str(python_value(known[0])) if known else ""
@@ -540,55 +483,40 @@ class FenceOp(QuietOp):
         """Checks nothing."""
 
 
-class DsbOp(FenceOp):
-    """``pto.dsb``: a barrier of the scalar unit's memory accesses."""
-
-    name = "pto.dsb"
-
-
-class DcciOp(FenceOp):
-    """``pto.dcci``: cleans and invalidates the data cache."""
-
-    name = "pto.dcci"
+def _make(base: type[SyncOp], name: str, **members: object) -> type[SyncOp]:
+    """Returns the class of an op that differs from another one by its name and its row."""
+    title = "".join(part.capitalize() for part in re.split(r"[_.]", name))
+    doc = f"``pto.{name}``."
+    return type(f"{title}Op", (base,), {"name": f"pto.{name}", "__doc__": doc, **members})
 
 
-class CacheInvalidOp(FenceOp):
-    """``pto.cmo.cacheinvalid``: invalidates the data cache."""
+_TILES = (("src_op", WORD), ("dst_op", WORD), ("event_id", EVENT))
+_DYNAMIC = (("op_type", WORD), ("the buffer", VALUE), ("mode", NUMBER))
+_CROSS = {"modes": ("mode", 1, 0)}
+_SYNC = {"modes": ("ffts_mode", 3, 2)}
 
-    name = "pto.cmo.cacheinvalid"
-
-
-class FenceAllOp(FenceOp):
-    """``pto.fence.barrier_all``: a fence of all memory accesses."""
-
-    name = "pto.fence.barrier_all"
-
-
-SYNC: tuple[type[Operation], ...] = (
-    RecordEventOp,
-    WaitEventOp,
-    BarrierSyncOp,
-    SetFlagDynOp,
-    WaitFlagDynOp,
-    GetBufOp,
-    RlsBufOp,
-    GetBufDynOp,
-    RlsBufDynOp,
-    SetIntraBlockOp,
-    WaitIntraBlockOp,
-    SetCrossBlockOp,
-    WaitCrossBlockOp,
-    SyncSetOp,
-    SyncWaitOp,
+SYNC: tuple[type[SyncOp], ...] = (
+    *(_make(FlagOp, name) for name in ("set_flag", "wait_flag")),
+    *(_make(FlagOp, name, parts=_TILES, typed=True) for name in ("record_event", "wait_event")),
+    *(_make(DynamicFlagOp, f"{name}_flag_dyn") for name in ("set", "wait")),
+    BarrierOp,
+    _make(BarrierOp, "barrier"),
+    _make(BarrierOp, "barrier_sync", parts=(("op_type", WORD),), typed=True),
+    *(_make(BufferOp, name) for name in ("get_buf", "rls_buf")),
+    *(_make(BufferOp, f"{name}_buf_dyn", parts=_DYNAMIC) for name in ("get", "rls")),
+    *(_make(SignalOp, f"{name}_intra_block", ids=32) for name in ("set", "wait")),
+    *(_make(SignalOp, f"{name}_cross_block", **_CROSS) for name in ("set", "wait")),
+    *(_make(SignalOp, f"sync.{name}", **_SYNC) for name in ("set", "wait")),
     SyncAllOp,
     SetFftsOp,
     MemBarOp,
-    DsbOp,
-    DcciOp,
-    CacheInvalidOp,
-    FenceAllOp,
+    *(_make(FenceOp, name) for name in ("dsb", "dcci", "cmo.cacheinvalid", "fence.barrier_all")),
 )
-"""Op classes of this file, and the tile ops' names of flags."""
+"""Op classes of this file."""
 
-ORDERING = frozenset(kind.name for kind in SYNC if not issubclass(kind, QuietOp))
-"""Ops that no program may leave out."""
+ORDERING = frozenset(
+    kind.name
+    for kind in SYNC
+    if not issubclass(kind, QuietOp) and kind.name not in ("pto.pipe_barrier", "pto.barrier")
+)
+"""Ops that no program may leave out with what is around them."""

@@ -25,7 +25,6 @@ from xdsl.utils.lexer import Input, Lexer, Span, Token
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tb.language.dialect.control import SPELLINGS
-from tb.language.dialect.flags import FlagOp
 from tb.language.dialect.moves import MOVES, verify_move
 from tb.language.dialect.names import unknown_names
 from tb.language.dialect.ops import MoveOp, string
@@ -574,7 +573,7 @@ def _moves(op: Operation) -> bool:
     """Returns whether an op inside a foreign one must not be skipped."""
     if isinstance(op, ForeignOp):
         return op.holds_moves or moves_data(op.mnemonic)
-    return isinstance(op, MoveOp | FlagOp) or op.name in ORDERING
+    return isinstance(op, MoveOp) or op.name in ORDERING
 
 
 _OURS: frozenset[type[Operation]] = frozenset((*MOVES.values(), *OTHERS))

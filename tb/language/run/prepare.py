@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tb.language.dialect.flags import BarrierOp, FlagOp, SetFlagOp
 from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import (
     BlockQueryOp,
@@ -25,7 +24,9 @@ from tb.language.dialect.others import (
 from tb.language.dialect.scalars import ScalarOp
 from tb.language.dialect.sections import SectionOp, VectorSectionOp
 from tb.language.dialect.sync import (
+    BarrierOp,
     BufferOp,
+    FlagOp,
     OrderOp,
     QuietOp,
     SignalOp,
@@ -569,7 +570,7 @@ class Preparation:
     def _flag(self, op: Operation, _scope: _Scope) -> Code:
         assert isinstance(op, FlagOp), "dispatched by name"
         place = self.source.place(op)
-        if isinstance(op, SetFlagOp):
+        if op.name in ("pto.set_flag", "pto.record_event"):
             return constant_step(self.run, SetFlag(place, op.src, op.dst, op.event))
         return constant_step(self.run, WaitFlag(place, op.dst, op.src, op.event))
 

@@ -12,15 +12,9 @@ from tb.isa.pipes import Pipe
 from tb.language.dialect.sync import (
     BufferOp,
     DynamicFlagOp,
-    GetBufOp,
     OrderOp,
-    SetCrossBlockOp,
-    SetFlagDynOp,
-    SetIntraBlockOp,
     SignalOp,
     SyncAllOp,
-    SyncSetOp,
-    WaitIntraBlockOp,
 )
 from tb.language.place import Finding, Place, refuse
 from tb.language.run.arith import Code, Frame
@@ -42,11 +36,11 @@ def _maker(op: OrderOp, place: Place) -> tuple[Callable[[int], Step], str, str, 
     """Returns how to make the step of a number, what numbers are, their rule and their count."""
     if isinstance(op, DynamicFlagOp):
         src, dst = op.src, op.dst
-        if isinstance(op, SetFlagDynOp):
+        if op.name == "pto.set_flag_dyn":
             return lambda x: SetFlag(place, src, dst, x), "event", op.rule, op.legal
         return lambda x: WaitFlag(place, dst, src, x), "event", op.rule, op.legal
     assert isinstance(op, BufferOp), "there are flags and buffers"
-    kind = GetBuf if isinstance(op, GetBufOp) else RlsBuf
+    kind = GetBuf if op.name.startswith("pto.get_buf") else RlsBuf
     pipe, mode = op.pipe, op.mode
     return lambda x: kind(place, pipe, x, mode), "buffer", op.rule, op.legal
 
@@ -85,7 +79,9 @@ CUBE, VECTORS = 0, (1, 2)
 OFFSET = 16
 """Ids of the cube core from here on are those of sub-block 1 (IB-06)."""
 
-_SETS = (SetIntraBlockOp, SetCrossBlockOp, SyncSetOp)
+
+def _sets(op: SignalOp) -> bool:
+    return "set" in op.name
 
 
 def _peers(op: SignalOp, core: int, number: int, cores: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -97,13 +93,13 @@ def _peers(op: SignalOp, core: int, number: int, cores: tuple[int, ...]) -> list
         number: Its id.
         cores: Cores of the program.
     """
-    if isinstance(op, SetIntraBlockOp | WaitIntraBlockOp):
+    if op.name.endswith("_intra_block"):
         if core == CUBE:
             # The counters of the cube core are numbered through, those of a vector core are not.
-            at = number if isinstance(op, WaitIntraBlockOp) else number % OFFSET
+            at = number % OFFSET if _sets(op) else number
             return [(VECTORS[number // OFFSET], at)]
         at = number % OFFSET
-        if isinstance(op, SetIntraBlockOp):
+        if _sets(op):
             at += OFFSET * VECTORS.index(core)
         return [(CUBE, at)]
     wanted = (core == CUBE) != (op.mode == MIXED)
@@ -124,7 +120,7 @@ def signals(
     kind = f"sync mode {op.mode}" if name.startswith("sync") else name.partition("_")[2]
     found: list[Step] = []
     for other, at in _peers(op, core, number, cores):
-        if isinstance(op, _SETS):
+        if _sets(op):
             found.append(SetSignal(place, pipe, name, other, kind, core, at))
         else:
             found.append(WaitSignal(place, pipe, name, core, kind, other, at))

@@ -17,7 +17,7 @@ from tb.language.collector import collector_off
 from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import SubblockIdxOp
 from tb.language.dialect.sections import CubeSectionOp, SectionOp, VectorSectionOp
-from tb.language.dialect.sync import SetIntraBlockOp, WaitIntraBlockOp
+from tb.language.dialect.sync import SignalOp
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source
 from tb.language.run.execution import Execution, never_executed
@@ -247,7 +247,7 @@ def _is_zero(value: SSAValue) -> bool:
 
 def _of_second(op: Operation) -> bool:
     """Tells whether sub-block 1 takes part in a program with this op, or may do so."""
-    if isinstance(op, SetIntraBlockOp | WaitIntraBlockOp):
+    if isinstance(op, SignalOp) and op.name.endswith("_intra_block"):
         return bool(op.operands) or op.number >= OFFSET
     if isinstance(op, VectorSectionOp):
         return sub_block_of(op) == 1
