@@ -34,7 +34,7 @@ from tb.isa.dma.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
-from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.dma.op import DMA_CLASSES, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.footprint import Footprint
@@ -72,6 +72,7 @@ _ISSUE: dict[type, Callable[[Any, bool, Registers], Outcome]] = {
     SetCtrl: registers.set_ctrl,
     SetAtomic: registers.set_atomic,
 }
+_ISSUE |= {cls: _ISSUE[cls.__base__] for cls in DMA_CLASSES if cls not in _ISSUE and cls.__base__}
 
 
 class ReferenceModel:

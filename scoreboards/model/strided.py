@@ -13,7 +13,7 @@ from scoreboards.model.registers import Registers
 from scoreboards.model.tail import filled
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
 from tb.isa.dma.op import DmaDescriptor, DmaLoop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
-from tb.isa.dma.table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
+from tb.isa.dma.table import MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
 from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.fields import OpSpec
 from tb.isa.footprint import Footprint
@@ -71,7 +71,7 @@ def gm_l1(op: MteGmL1, legal: bool, _state: Registers) -> Outcome:
     source = Footprint(Space.GM, op.gm_src, op.len_burst, counts, src_strides)
     target = Footprint(Space.L1, op.l1_dst, op.len_burst, counts, dst_strides)
     if not legal:
-        rule = _broken_rule(MTE_GM_L1, element_bytes(op.src_type.dtype), source, target)
+        rule = _broken_rule(op.spec, element_bytes(op.src_type.dtype), source, target)
         if rule:
             return Outcome(Status.RULE, rule)
     return _load(source, target)

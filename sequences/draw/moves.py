@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sequences.constraints import OpConstraints
 from sequences.draw.shapes import LEVELS, Bools, Ints, pick
 from tb.isa.burst.table import BURSTS as BURST_ROWS
+from tb.isa.dma.table import STRIDED as STRIDED_ROWS
 from tb.isa.l0.table import FRACTAL_BYTES, LOADS, SCALE_BYTES
 from tb.isa.ops import OPS, SLOTS
 
@@ -28,7 +29,7 @@ MAX_REACH = 12
 MAX_DEPTH = 3
 """Most ops before another in a chain of dependencies."""
 
-STRIDED = ("mte_gm_ub", "mte_ub_gm", "mte_gm_l1", "mte_l1_ub")
+STRIDED = tuple(row.name for row in STRIDED_ROWS)
 BURSTS = tuple(BURST_ROWS)
 
 
@@ -58,7 +59,7 @@ FAR_SHARE = by_name(dict.fromkeys(OPS, 1) | {"mte_gm_l1_frac": 3})
 """Factor of the fraction of far ops: the two strides of repacks have few ops to be drawn in."""
 
 LEAST_READ = by_name(
-    dict.fromkeys(("mte_gm_ub", "mte_ub_gm", "mte_gm_l1"), 1)
+    dict.fromkeys(STRIDED, 1)
     | {name: row.unit for name, row in BURST_ROWS.items()}
     | {name: SCALE_BYTES if row.scales else FRACTAL_BYTES for name, row in LOADS.items()}
     | {"mte_l1_ub": 32, "mte_gm_l1_frac": 4}

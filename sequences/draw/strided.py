@@ -32,16 +32,17 @@ from sequences.draw.strides import gm_strides, local_strides, nop_strides, repea
 from tb.isa.dma.table import (
     BLOCK_GAP_BITS,
     MAX_LOOPS,
-    MTE_GM_L1,
     MTE_GM_UB,
     MTE_L1_UB,
     MTE_UB_GM,
     PAD_LIMIT,
 )
+from tb.isa.dma.table import STRIDED as STRIDED_ROWS
 from tb.isa.profile import current
 from tb.isa.spaces import UB_BLOCK
 
 _IS_STRIDED = by_name(dict.fromkeys(STRIDED, 1))
+_FROM_GM = by_name({row.name: int(row.source == "gm") for row in STRIDED_ROWS})
 
 COMPACT = 0.16
 """Fraction of copies with rows that follow each other without a gap on the chip, where they may."""
@@ -189,7 +190,7 @@ def shape_strided(
         load & (rng.random(len(index)) < limits.pad),
     )  # fmt: skip
     whole = opcode == MTE_L1_UB.opcode
-    loads = load | (opcode == MTE_GM_L1.opcode)
+    loads = _FROM_GM[opcode] == 1
     knobs = current()
     if knobs.tail == "fill":
         write = np.where(loads, write // UB_BLOCK * UB_BLOCK, write)

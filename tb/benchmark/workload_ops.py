@@ -23,7 +23,7 @@ from tb.isa.dma.op import MteGmL1, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.table import ATOMIC_TYPES
-from tb.isa.l0.op import MteL1L0a, MteL1L0aMx
+from tb.isa.l0.op import LOAD_CLASSES
 from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import SLOTS
@@ -118,20 +118,21 @@ def _copies(width: int) -> list[Workload]:
 def _loads() -> list[Workload]:
     """Loads of 32 KiB to L0, as they are and transposed, and of 2 KiB of scales."""
     size, control = 32768, (0, 0, 4, 16, 4, 4)
+    plain, scaled = LOAD_CLASSES["mte_l1_l0a"], LOAD_CLASSES["mte_l1_l0a_mx"]
     types = Ptr("f16", "l1"), Ptr("f16", "l0a")
     scales = Ptr("f8E8M0", "l1"), Ptr("f8E8M0", "l0a")
     return [
         Workload(
             "mte_l1_l0a 32 KiB", "C0 blocks", size // C0_BYTES, size, 2,
-            lambda k: MteL1L0a(k * size, k * size, *control, 0, *types),
+            lambda k: plain(k * size, k * size, *control, 0, *types),
         ),
         Workload(
             "l1_l0a transposed", "C0 blocks", size // C0_BYTES, size, 2,
-            lambda k: MteL1L0a(k * size, k * size, 0, 0, 4, 16, 4, 16, 1, *types),
+            lambda k: plain(k * size, k * size, 0, 0, 4, 16, 4, 16, 1, *types),
         ),
         Workload(
             "mte_l1_l0a_mx 2 KiB", "C0 blocks", 64, 2048, 2,
-            lambda k: MteL1L0aMx(k * 2048, k * 16 * 2048, 0, 0, 4, 16, 16, 16, 0, *scales),
+            lambda k: scaled(k * 2048, k * 16 * 2048, 0, 0, 4, 16, 16, 16, 0, *scales),
         ),
     ]  # fmt: skip
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tb.explain.parts import DATA, LEFT, PAD, TAIL, Axis, Part, made, moved
 from tb.isa.dma.op import DmaDescriptor
-from tb.isa.dma.table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, SOURCE_SIDE
+from tb.isa.dma.table import MTE_L1_UB, SOURCE_SIDE
 from tb.isa.fix.table import ATOMIC_BYTES, ATOMIC_OPS, ATOMIC_TYPES
 from tb.isa.footprint import space_of
 from tb.isa.profile import current
@@ -43,7 +43,7 @@ def dma_parts(desc: DmaDescriptor) -> Iterator[Part]:
         yield _updated(desc, source, target, axes)
         return
     yield moved(DATA, target, source, length, axes)
-    if desc.spec in (MTE_GM_UB, MTE_GM_L1) and current().tail == "fill":
+    if desc.spec.source == "gm" and current().tail == "fill":
         yield from _tail(desc, source, target, axes)
 
 
@@ -98,7 +98,7 @@ def _tail(
         src, dst = src + last * row.src, dst + last * row.dst
         end = block_end(row.count * length) - last * length
         axes = (*loops, replace(row, count=1, first=last))
-    if desc.spec is MTE_GM_L1:
+    if desc.spec.destination == "l1":
         yield made(TAIL, (space, dst + length), end - length, axes, b"\0", "zeros")
         return
     size, how = desc.elem_bytes, "first element of the row again"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.dma.op import DmaDescriptor
-from tb.isa.dma.table import MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, SOURCE_SIDE
+from tb.isa.dma.table import MTE_L1_UB, SOURCE_SIDE
 from tb.isa.fill.op import FillDescriptor
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.table import ALPHA_WORD, FLAG_BLOCK, L0C_WORD, NZ2DN, NZ2NZ, QUANT_RECORD, UB_WHOLE
@@ -254,7 +254,7 @@ def without_fill(desc: DmaDescriptor) -> Footprint:
 
     Padding up to the row stride belongs to the row (knob ``pad_end`` stride).
     """
-    if desc.spec in (MTE_GM_UB, MTE_GM_L1):
+    if desc.spec.source == "gm":
         return _load_rows(desc, space_of(desc.spec.destination, desc.ub_sub), fill=False)
     return destination(desc)
 

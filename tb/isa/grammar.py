@@ -22,6 +22,7 @@ from tb.isa.burst.table import BURSTS
 from tb.isa.ctrl import ATOMIC_WORDS
 from tb.isa.dma.table import STRIDED
 from tb.isa.fields import OpSpec
+from tb.isa.l0.table import LOADS, LoadSpec
 from tb.isa.nz.table import MODES
 
 POINTER, BUFFER, INTEGER, FLAG, NUMBER = "pointer", "buffer", "integer", "flag", "number"
@@ -306,12 +307,6 @@ def _write_back(name: str, start: str, *clauses: Clause) -> Row:
 
 # --- loads and products ---------------------------------------------------------------------------
 
-SHAPES: dict[str, tuple[str, ...]] = {
-    "mte_l1_l0a": ("m", "k", "start_row", "start_col"),
-    "mte_l1_l0b": ("k", "n", "start_row", "start_col"),
-}
-"""Operands of the shape form of a load of L0A or L0B; its ``_mx`` form has the same."""
-
 TRANSPOSE = "transpose"
 CONTROLS = ("m_start", "k_start", "m_step", "k_step", "src_stride", "dst_stride")
 SCALE_CONTROLS = ("x_start", "y_start", "x_step", "y_step", "src_stride", "dst_stride")
@@ -321,10 +316,10 @@ _LOAD = f"src dst {' '.join(CONTROLS)}"
 _SCALES = f"src dst {' '.join(SCALE_CONTROLS)}"
 
 
-def _load(name: str) -> Row:
-    scales = name.endswith("_mx")
-    choices = SHAPES[name.removesuffix("_mx")], SCALE_CONTROLS if scales else CONTROLS
-    return Row(name, "src dst", attributes=() if scales else (TRANSPOSE,), choices=choices)
+def _load(spec: LoadSpec) -> Row:
+    choices = spec.shape, SCALE_CONTROLS if spec.scales else CONTROLS
+    words = () if spec.scales else (TRANSPOSE,)
+    return Row(spec.name, "src dst", attributes=words, choices=choices)
 
 
 _MAD = (
@@ -404,7 +399,7 @@ ROWS: dict[str, Row] = {
         _plain("raw_fill_l1", "dst byte_offset raw repeat blocks gap", memrefs=True,
                attributes=_PATTERN),
         _plain("create_cbuf_matrix", "dst raw repeat blocks gap", attributes=_PATTERN),
-        *(_load(f"{name}{what}") for what in ("", "_mx") for name in SHAPES),
+        *map(_load, LOADS.values()),
         *(_plain(f"load_cbuf_to_{to}", _LOAD, attributes=(TRANSPOSE,)) for to in ("ca", "cb")),
         *(_plain(f"load_cbuf_to_{to}_s4", f"{_LOAD} {TRANSPOSE}") for to in ("ca", "cb")),
         *(_plain(f"load_cbuf_to_{to}_mx", _SCALES) for to in ("ca", "cb")),

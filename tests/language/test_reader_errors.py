@@ -60,7 +60,10 @@ SYNTAX: dict[str, tuple[str, str]] = {
         r"no !pto.ptr<i8,\sub>",
     ),
     "flag of all pipes": ("pto.set_flag[PIPE_ALL, PIPE_V, EVENT_ID0]", "pipe 'PIPE_ALL'"),
-    "computed event": ("pto.set_flag[PIPE_S, PIPE_V, ~%n]", "event_id word number set_flag_dyn value"),
+    "computed event": (
+        "pto.set_flag[PIPE_S, PIPE_V, ~%n]",
+        "event_id word number set_flag_dyn value",
+    ),
     "results": ("%x, %y = arith.addi %n, %n : i64", "1 results not 2"),
     "results of a flag": ("%x = pto.barrier PIPE_ALL", "0 results not 1"),
     "twice": ("%n = arith.constant 1 : i64", "%n defined twice"),

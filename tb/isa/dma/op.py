@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tb.isa.ctrl import atomic_of, nosat_of
-from tb.isa.dma.table import MAX_LOOPS, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM, SOURCE_SIDE
+from tb.isa.dma.table import (
+    MAX_LOOPS,
+    MTE_GM_L1,
+    MTE_GM_UB,
+    MTE_L1_UB,
+    MTE_UB_GM,
+    SOURCE_SIDE,
+    STRIDED,
+)
 from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.fields import OpSpec
 from tb.isa.profile import current
@@ -118,7 +126,23 @@ class MteL1Ub:
 DmaOp = MteGmUb | MteUbGm | MteGmL1 | MteL1Ub
 """Every op of the family."""
 
-DMA_CLASSES: tuple[type[DmaOp], ...] = (MteGmUb, MteUbGm, MteGmL1, MteL1Ub)
+_WRITTEN: tuple[type[DmaOp], ...] = (MteGmUb, MteUbGm, MteGmL1, MteL1Ub)
+
+
+def _class(spec: OpSpec) -> type[DmaOp]:
+    """Returns the class of a row: one from above, or one like that of the same operands."""
+    names = [operand.name for operand in spec.operands]
+    for cls in _WRITTEN:
+        if cls.spec is spec:
+            return cls
+    like = next(x for x in _WRITTEN if [one.name for one in x.spec.operands] == names)
+    name = "".join(part.capitalize() for part in spec.name.split("_"))
+    members = {"__slots__": (), "spec": spec, "__doc__": f"``pto.{spec.name}``."}
+    return type(name, (like,), members)
+
+
+DMA_CLASSES: tuple[type[DmaOp], ...] = tuple(map(_class, STRIDED))
+"""Op classes in the order of the rows."""
 
 _FIELDS: dict[str, tuple[tuple[str, str], ...]] = {
     cls.spec.name: tuple(

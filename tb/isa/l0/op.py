@@ -70,37 +70,13 @@ class L0Load:
     shape: Shape | None = None
 
 
-class MteL1L0a(L0Load):
-    """``pto.mte_l1_l0a``."""
-
-    __slots__ = ()
-    spec = LOADS["mte_l1_l0a"]
-
-
-class MteL1L0b(L0Load):
-    """``pto.mte_l1_l0b``."""
-
-    __slots__ = ()
-    spec = LOADS["mte_l1_l0b"]
+def _class(spec: LoadSpec) -> type[L0Load]:
+    name = "".join(part.capitalize() for part in spec.name.split("_"))
+    members = {"__slots__": (), "spec": spec, "__doc__": f"``pto.{spec.name}``."}
+    return type(name, (L0Load,), members)
 
 
-class MteL1L0aMx(L0Load):
-    """``pto.mte_l1_l0a_mx``."""
-
-    __slots__ = ()
-    spec = LOADS["mte_l1_l0a_mx"]
-
-
-class MteL1L0bMx(L0Load):
-    """``pto.mte_l1_l0b_mx``."""
-
-    __slots__ = ()
-    spec = LOADS["mte_l1_l0b_mx"]
-
-
-LOAD_CLASSES: dict[str, type[L0Load]] = {
-    cls.spec.name: cls for cls in (MteL1L0a, MteL1L0b, MteL1L0aMx, MteL1L0bMx)
-}
+LOAD_CLASSES: dict[str, type[L0Load]] = {name: _class(spec) for name, spec in LOADS.items()}
 """Op classes by mnemonic."""
 
 

@@ -85,11 +85,11 @@ class LoadSpec(OpSpec):
 _AXES = {False: ("m", "k"), True: ("x", "y")}
 
 
-def _row(name: str, opcode: int, doc: str) -> LoadSpec:
+def _row(name: str, opcode: int, doc: str, memory: str) -> LoadSpec:
+    """Returns the row of a load; ``memory`` is ``l0a`` or ``l0b``, also of scales."""
     scales = name.endswith("_mx")
     rows, columns = _AXES[scales]
     units = ("32 B", "fragments") if scales else ("16 rows", "512 B")
-    memory = name.removeprefix("mte_l1_").removesuffix("_mx")
     data = "its data in " if scales else ""
     return LoadSpec(
         name=name,
@@ -119,10 +119,10 @@ def _row(name: str, opcode: int, doc: str) -> LoadSpec:
 LOADS: dict[str, LoadSpec] = {
     row.name: row
     for row in (
-        _row("mte_l1_l0a", 13, "fractals of the left operand, as they are or transposed"),
-        _row("mte_l1_l0b", 14, "fractals of the right operand, as they are or transposed"),
-        _row("mte_l1_l0a_mx", 15, "scales of the left operand"),
-        _row("mte_l1_l0b_mx", 16, "scales of the right operand"),
+        _row("mte_l1_l0a", 13, "fractals of the left operand, as they are or transposed", "l0a"),
+        _row("mte_l1_l0b", 14, "fractals of the right operand, as they are or transposed", "l0b"),
+        _row("mte_l1_l0a_mx", 15, "scales of the left operand", "l0a"),
+        _row("mte_l1_l0b_mx", 16, "scales of the right operand", "l0b"),
     )
 }
 """Rows by mnemonic."""

@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 
 from tb.isa.dtypes import Ptr
 from tb.isa.grammar import TRANSPOSE
+from tb.isa.l0.table import LOADS
 from tb.language.dialect.ops import SEGMENTS, MoveOp
 from tb.language.dialect.refusals import FP4, constant, in_range, in_space, same_width
 from tb.language.dialect.types import pointer_of
@@ -52,12 +53,12 @@ def check_load(op: MoveOp, text: Written) -> None:
     row, operands = op.row, text.operands
     source, destination = _pointer(operands["src"]), _pointer(operands["dst"])
     in_space("source", source, "l1")
-    in_space("destination", destination, row.name.removesuffix("_mx")[-3:])
+    in_space("destination", destination, LOADS[row.name].destination)
     same_width(source, destination)
     shape, control = ([x for x in names if x in operands] for names in row.choices)
     _check_groups(op, shape, control)
     _check_transpose(op)
-    scales = row.name.endswith("_mx")
+    scales = LOADS[row.name].scales
     for name in shape:
         if scales or name.startswith("start_"):
             not_negative(name, operands[name])

@@ -295,7 +295,7 @@ def _choice(reading: Reading) -> None:
     if len(rest) == 2 and row.attributes:
         names, reading.old = shape[:2], True
         today = f"{listed(shape)} with starts 0"
-        if row.name == "mte_l1_l0b":
+        if shape[0] == "k":  # of L0B
             today += ", and {transpose = true}"
         reading.notes.append((f"two extents are an older form: {today}", rest[0].at))
         if TRANSPOSE in text.attributes:

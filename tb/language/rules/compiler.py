@@ -17,6 +17,7 @@ from tb.isa.dtypes import PAD_DTYPES, Ptr, element_bits
 from tb.isa.fix.op import FixOp, MteL0cGm, MteL0cUb
 from tb.isa.fix.table import ATOMIC_DST, ATOMIC_OPS, QUANT_MODES, UB_SPLITS
 from tb.isa.mad import Mad
+from tb.isa.ops import OPS
 from tb.isa.rules import RULES
 from tb.isa.spaces import UB_BLOCK
 from tb.isa.text import AnyOp
@@ -88,7 +89,7 @@ def _equal_widths(source: Ptr, destination: Ptr) -> bool:
 def _accepts_pointers(name: str, source: Ptr, destination: Ptr) -> bool:
     """Returns whether the compiler accepts the pointers of a copy (DI-12, sections 4 and 5)."""
     spaces, widths = (source.space, destination.space), _equal_widths(source, destination)
-    if name in ("mte_gm_ub", "mte_gm_l1", "copy_gm_to_ubuf"):
+    if name == "copy_gm_to_ubuf" or (name in OPS and OPS[name].source == "gm"):
         return widths and spaces[0] != "ub" and spaces[1] != "gm"
     if name == "mte_ub_gm":
         return widths and spaces == ("ub", "gm")

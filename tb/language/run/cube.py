@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from tb.isa.dtypes import Ptr
-from tb.isa.grammar import CONTROLS, SCALE_CONTROLS, SHAPES, TRANSPOSE
+from tb.isa.grammar import CONTROLS, SCALE_CONTROLS, TRANSPOSE
 from tb.isa.l0.op import LOAD_CLASSES, L0Load, Shape, shaped
 from tb.isa.l0.table import LOAD_FORMS, LOADS, SCALE_RATIO
 from tb.isa.mad import ACC, BIAS, FLAG_CODES, ZERO, Mad
@@ -40,13 +40,13 @@ def load_maker(written: Written, number: Callable[[str], int], types: tuple[Ptr,
     name = LOAD_FORMS.get(written.name, written.name)
     src, dst = number("src"), number("dst")
     turned = bool(written.words.get(TRANSPOSE))
-    extents = SHAPES.get(name.removesuffix("_mx"), ())[:2]
+    extents = LOADS[name].extents
     if written.name in LOADS and extents[0] in written.operands:
         old = "start_row" not in written.operands
         shape = [number(each) for each in extents]
         shape += [] if old else [number("start_row"), number("start_col")]
         # The older form, two extents alone, of L0B means a transposed load.
-        turn = int(turned or (old and name == "mte_l1_l0b"))
+        turn = int(turned or (old and LOADS[name].destination == "l0b"))
 
         def make_shape(numbers: Sequence[int]) -> L0Load:
             chosen = Shape(*[numbers[index] for index in shape])
