@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from tb.coverage.model import Cross, Ints, excluding, point
-from tb.coverage.points import (
+from tb.coverage.sampled import (
     Group,
     Sampled,
     codes,

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tb.coverage.burst.groups import burst_group
+from tb.coverage import sampled
+from tb.coverage.burst import burst_group
 from tb.coverage.dma.groups import strided_group
 from tb.coverage.export.exchange import to_json
 from tb.coverage.fill import fill_group
@@ -22,7 +23,7 @@ from tb.coverage.l0.groups import load_group
 from tb.coverage.limits import FormLimits, form_scope, reported
 from tb.coverage.model import Coverage, CoverageError, GroupCounts, Ints, Summary
 from tb.coverage.nz.groups import nz_group
-from tb.coverage.points import Group
+from tb.coverage.points import Group as Rows
 from tb.coverage.rules import rules_group, rules_scope
 from tb.coverage.scope import Scope
 from tb.coverage.stress import (
@@ -38,11 +39,13 @@ from tb.isa.block import OpBlock
 
 _WRITE_BACKS = frozenset(spec.name for spec in WRITE_BACKS)
 
+AnyGroup = Rows | sampled.Group[Any]
+
 FLUSH = 4096
 """Ops buffered before they are classified together."""
 
 
-def form_group(form: str, bus_bytes: int) -> Group[Any]:
+def form_group(form: str, bus_bytes: int) -> AnyGroup:
     """Returns the group of one form, by the family of its descriptor."""
     family = FORM_SPECS[form].layout.family
     if family == "burst":
@@ -94,7 +97,7 @@ class FunctionalCoverage(Coverage):
         self._traffic = traffic_group()
         self._rules = rules_group() if illegal else None
         can = {form: (limits or {}).get(form, FormLimits()) for form in self.forms}
-        scoped: list[tuple[Group[Any] | None, Scope]] = [
+        scoped: list[tuple[AnyGroup | None, Scope]] = [
             *[(self._form_groups[form], form_scope(form, can[form])) for form in self.forms],
             (self._path, path_scope(self.forms)),
             (self._traffic, traffic_scope(self.forms)),
@@ -111,14 +114,14 @@ class FunctionalCoverage(Coverage):
             if group:
                 counts = self.groups[group.name]
                 counts.scope.update(scope.masks(counts.group))
-        self._own: list[Group[Any]] = []
+        self._own: list[AnyGroup] = []
         self._mine = np.isin(np.arange(-1, len(FORMS)), [FORMS.index(x) for x in self.forms])
         self._blocks: list[OpBlock] = []
         self._masks: list[Bools | None] = []
         self._events: list[Ints | None] = []
         self._waiting = 0
 
-    def add(self, group: Group[Any]) -> None:
+    def add(self, group: AnyGroup) -> None:
         """Adds a user's group; it counts the legal ops of the run's forms.
 
         Raises:

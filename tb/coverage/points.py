@@ -1,48 +1,86 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverpoints with the functions that select their bins, and groups of coverpoints."""
+"""Coverpoints as rows: name, bins, a function over columns, and which ops count.
+
+``ranges``, ``residues``, ``codes`` and ``cases`` return rows; they differ in what the function of
+the row returns. The function takes the ops of a group (:class:`tb.coverage.ops.Ops`); where it
+only reads a column or a derived value, the row has the name of that value instead.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
-from typing import Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
 from tb.coverage.model import NOT_SAMPLED, CoverGroup, Coverpoint, Cross, GroupCounts, Ints, point
-from tb.coverage.view import Bools, Part, View
+from tb.coverage.ops import Bools, Derived, Ops
+from tb.coverage.view import View
 from tb.isa.dtypes import DTYPES
 
-V = TypeVar("V", bound=Part)
-"""Input of a point: ops of one descriptor family, or of all."""
+Source = str | Callable[[Ops], Any]
+"""Name of a value of the ops, or a function that computes one."""
+
+LIVE, DEAD, ALL = "live", "dead", ""
+"""Ops that a point counts: those that move bytes, the others, or all."""
+
+Needs = str | Mapping[str, str]
+"""Values of knobs under which all bins of a point exist, or some bins by name."""
 
 
 @dataclass(frozen=True)
-class Sampled(Generic[V]):
-    """A coverpoint and the function that returns ``int64[N]`` bin indices for N ops."""
+class Row:
+    """A coverpoint and how the bins of N ops are found.
+
+    Attributes:
+        point: Name, bins and description.
+        values: What is classified.
+        bins: Returns ``int64[N]`` bin indices of the values.
+        ops: Name of the ``bool[N]`` value that selects the ops that count; ``ALL`` for all.
+        apart: Name of the ``bool[N]`` value of ops that hit the first bin, whatever their value;
+            the bins of the values then come after it.
+    """
 
     point: Coverpoint
-    index: Callable[[V], Ints]
+    values: Source
+    bins: Callable[[Any], Ints]
+    ops: Source = LIVE
+    apart: str = ""
+
+    def index(self, ops: Ops) -> Ints:
+        """Returns ``int64[N]`` bin indices, ``NOT_SAMPLED`` for ops that do not count."""
+        found = self.bins(_read(ops, self.values))
+        if self.apart:
+            found = np.where(ops[self.apart], 0, 1 + found)
+        return only(_read(ops, self.ops), found) if self.ops else found
+
+
+def _read(ops: Ops, source: Source) -> Any:
+    return ops[source] if isinstance(source, str) else source(ops)
 
 
 @dataclass(frozen=True)
-class Group(Generic[V]):
+class Group:
     """A group and how to sample it.
 
     Attributes:
         name: Name of the group.
         points: Its points.
         crosses: Its crosses.
-        part: Makes the input of the points from the ops of ``index`` (``int64[M]``).
+        derived: Name to function of the values that its points read beside the columns.
         doc: One line.
+        spec: Properties of the op of the group, for these functions; they read it as ``spec``.
     """
 
     name: str
-    points: Sequence[Sampled[V]]
+    points: Sequence[Row]
     crosses: tuple[Cross, ...]
-    part: Callable[[View, Ints], V]
+    derived: Derived = field(default_factory=dict)
     doc: str = ""
+    spec: Any = None
 
     def define(self) -> CoverGroup:
         """Returns the definition without the sampling."""
@@ -52,8 +90,8 @@ class Group(Generic[V]):
     def sample(self, counts: GroupCounts, view: View, rows: Ints) -> None:
         """Counts the ops ``rows`` (``int64[M]``) of ``view`` in ``counts``."""
         if len(rows):
-            part = self.part(view, rows)
-            counts.sample({item.point.name: item.index(part) for item in self.points})
+            ops = Ops(view, rows, self.derived, self.spec)
+            counts.sample({item.point.name: item.index(ops) for item in self.points})
 
 
 def only(mask: Bools, index: Ints) -> Ints:
@@ -67,64 +105,121 @@ def range_labels(lows: Sequence[int]) -> list[str]:
     return [*labels, f"{lows[-1]}.."]
 
 
+def place_of(names: Sequence[str], among: Sequence[str] = DTYPES) -> Ints:
+    """Returns ``int64[len(among)]``: index in ``names`` of each entry, or ``NOT_SAMPLED``."""
+    return np.array([names.index(x) if x in names else NOT_SAMPLED for x in among])
+
+
 def ranges(
     name: str,
     lows: Sequence[int],
-    values: Callable[[V], Ints],
+    values: Source,
     doc: str,
     *,
-    needs: Mapping[str, str] | None = None,
-) -> Sampled[V]:
-    """Returns a point of the classes that start at ``lows``, of ops that move bytes.
+    ops: Source = LIVE,
+    apart: tuple[str, str] | None = None,
+    needs: Needs = "",
+    **unreachable: str,
+) -> Row:
+    """Returns a point of the classes that start at ``lows``.
 
-    ``needs`` maps the names of classes to the values of knobs under which they exist.
+    ``apart`` is a first bin and the name of the value that selects its ops (:attr:`Row.apart`).
     """
-    edges = np.array(lows)
-
-    def index(view: V) -> Ints:
-        return only(view.live, np.searchsorted(edges, values(view), side="right") - 1)
-
-    return Sampled(point(name, range_labels(lows), doc, needs=needs or {}), index)
+    first, mask = apart or ("", "")
+    labels = [first] * bool(first) + range_labels(lows)
+    bins = partial(_range_of, np.array(lows))
+    return Row(point(name, labels, doc, needs=needs, **unreachable), values, bins, ops, mask)
 
 
-def first_of(cases: Sequence[Bools]) -> Ints:
-    """Returns the number of the first case that holds, or their count when none does."""
-    found: Ints = np.argmax(np.stack([*cases, np.ones_like(cases[0])]), axis=0)
-    return found
+def _range_of(lows: Ints, values: Ints) -> Ints:
+    return np.searchsorted(lows, values, side="right") - 1
+
+
+def residues(
+    name: str, word: int, step: int, values: Source, doc: str, *, ops: Source = LIVE
+) -> Row:
+    """Returns a point of values modulo ``word``, in steps of ``step``."""
+    labels = [str(at) for at in range(0, word, step)]
+    return Row(point(name, labels, doc), values, partial(residue_of, word, step), ops)
+
+
+def residue_of(word: int, step: int, values: Ints) -> Ints:
+    """Returns values modulo ``word``, in steps of ``step``."""
+    return values % word // step
 
 
 def codes(
     name: str,
     labels: Sequence[str],
-    values: Callable[[V], Ints],
+    values: Source,
     doc: str,
     *,
-    live: bool = True,
-    needs: Mapping[str, str] | None = None,
-) -> Sampled[V]:
-    """Returns a point with the value as bin index; ``needs`` as for :func:`ranges`."""
-
-    def index(view: V) -> Ints:
-        return only(view.live, values(view)) if live else values(view)
-
-    return Sampled(point(name, labels, doc, needs=needs or {}), index)
+    ops: Source = LIVE,
+    needs: Needs = "",
+    **unreachable: str,
+) -> Row:
+    """Returns a point with the value as bin index, of truth values 0 and 1."""
+    return Row(point(name, labels, doc, needs=needs, **unreachable), values, _index_of, ops)
 
 
-def program_flag(name: str, bit: int, doc: str) -> Sampled[V]:
+def _index_of(values: Any) -> Ints:
+    return np.asarray(values, dtype=np.int64)
+
+
+def cases(
+    name: str,
+    labels: Sequence[str],
+    values: Callable[[Ops], Sequence[Bools]],
+    doc: str,
+    *,
+    ops: Source = LIVE,
+    needs: Needs = "",
+    **unreachable: str,
+) -> Row:
+    """Returns a point whose bin is that of the first case that holds, the last bin for none.
+
+    ``values`` returns a ``bool[N]`` for each bin but the last.
+    """
+    return Row(point(name, labels, doc, needs=needs, **unreachable), values, first_of, ops)
+
+
+def first_of(found: Sequence[Bools]) -> Ints:
+    """Returns the number of the first case that holds, or their count when none does."""
+    index = np.full(len(found[0]), len(found))
+    for number in reversed(range(len(found))):
+        np.putmask(index, found[number], number)
+    return index
+
+
+def ordered_cases(
+    name: str,
+    labels: Sequence[str],
+    values: Callable[[Ops], Mapping[str, Bools]],
+    doc: str,
+    **options: Any,
+) -> Row:
+    """Returns a point like :func:`cases`, judged in another order than its bins are listed.
+
+    ``values`` returns label to case, first judged first; the last bin is that of no case.
+    """
+    return Row(point(name, labels, doc), values, partial(_named_of, tuple(labels)), **options)
+
+
+def _named_of(labels: Sequence[str], found: Mapping[str, Bools]) -> Ints:
+    place = np.array([*[labels.index(name) for name in found], len(labels) - 1])
+    index: Ints = place[first_of([*found.values()])]
+    return index
+
+
+def program_flag(name: str, bit: int, doc: str) -> Row:
     """Returns a point of ``no`` and ``yes`` for a bit of the legacy program."""
-    return codes(
-        name, ["no", "yes"], lambda v: ((v.program & bit) > 0).astype(np.int64), doc, live=False
-    )
+    return codes(name, ["no", "yes"], lambda v: v.program & bit > 0, doc, ops=ALL)
 
 
-def gap_point() -> Sampled[V]:
-    """Returns the point of idle clocks before the descriptor."""
-    return ranges("gap", (0, 1, 8, 64), lambda v: v.gap, "idle clocks before the descriptor")
-
-
-def dtype_point(names: Sequence[str] = DTYPES) -> Sampled[V]:
+def dtype_point(names: Sequence[str] = DTYPES) -> Row:
     """Returns the point of element types of the source, those in ``names``."""
-    of_type = np.full(len(DTYPES), NOT_SAMPLED)
-    for number, name in enumerate(names):
-        of_type[DTYPES.index(name)] = number
+    of_type = place_of(names)
     return codes("dtype", names, lambda v: of_type[v.dtype], "element type")
+
+
+GAP = ranges("gap", (0, 1, 8, 64), "gap", "idle clocks before the descriptor")

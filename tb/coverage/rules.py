@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, GroupCounts, Ints, excluding, point
-from tb.coverage.points import Group, Sampled, codes, only
+from tb.coverage.sampled import Group, Sampled, codes, only
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS, FORMS, TOO_WIDE, Bools, Part, View
 from tb.isa.fields import rule_name

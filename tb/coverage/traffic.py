@@ -9,7 +9,7 @@ import numpy as np
 
 from tb.coverage.fix.view import WRITE_BACKS
 from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, Ints, excluding, point
-from tb.coverage.points import Group, Sampled, codes, range_labels
+from tb.coverage.sampled import Group, Sampled, codes, range_labels
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS, FORMS, Bools, Part, View
 from tb.isa.fields import OpSpec

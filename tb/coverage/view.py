@@ -170,6 +170,15 @@ class View:
         slot: Index into ``SLOTS``, ``NOT_SAMPLED`` likewise.
     """
 
+    PER_OP = frozenset(
+        (
+            *("opcode", "dtype", "pad_dtype", "gap", "after", "flag_delay", "rule", "events"),
+            *("block", "start", "program", "ctrl", "form", "slot", "legal", "slot_before"),
+            "slot_rule",
+        )
+    )
+    """Names of the arrays of an entry for each op."""
+
     def __init__(
         self,
         blocks: Sequence[OpBlock],

@@ -14,7 +14,7 @@ from tb.coverage.dma.view import DmaPart
 from tb.coverage.fix.atomic import EVENT_CELLS
 from tb.coverage.fix.ctrl import IDLE_OPS, OPS, TYPES
 from tb.coverage.model import NOT_SAMPLED, Cross, Ints, point
-from tb.coverage.points import Sampled, first_of, only, program_flag
+from tb.coverage.sampled import Sampled, first_of, only, program_flag
 from tb.coverage.view import (
     RESTORED,
     SET_ATOMIC_NONE,

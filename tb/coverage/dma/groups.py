@@ -7,7 +7,7 @@ from tb.coverage.dma import points as p
 from tb.coverage.dma.atomic import atomic_crosses, atomic_points
 from tb.coverage.dma.view import DmaPart
 from tb.coverage.model import Cross, Exclusion, excluding
-from tb.coverage.points import Group
+from tb.coverage.sampled import Group
 from tb.coverage.view import form_doc
 
 _PAGES = "each row of a far op touches a page of its own: stimulus keeps to 64"

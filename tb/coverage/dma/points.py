@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tb.coverage.burst.groups import GAP_LOWS, GAPS
 from tb.coverage.dma.view import DmaPart
+from tb.coverage.geometry import GAP_LOWS, GAPS
 from tb.coverage.model import NOT_SAMPLED, Ints, point
-from tb.coverage.points import (
+from tb.coverage.sampled import (
     Sampled,
     codes,
     dtype_point,

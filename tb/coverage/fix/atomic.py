@@ -11,7 +11,7 @@ from tb.coverage.fix.ctrl import OPS, TYPES, ctrl_atomic_points
 from tb.coverage.fix.place import ALIGN
 from tb.coverage.fix.view import ALL_MODES, LAYOUTS, FixPart
 from tb.coverage.model import NOT_SAMPLED, Cross, Ints, excluding, point
-from tb.coverage.points import Sampled, only
+from tb.coverage.sampled import Sampled, only
 from tb.coverage.view import Bools
 from tb.isa.dtypes import ALL_DTYPES
 from tb.isa.events import FIX_EVENT_NOTES, FixEvent

@@ -11,7 +11,7 @@ import numpy as np
 
 from tb.coverage.fix.view import ALL_MODES, FixPart
 from tb.coverage.model import Cross, Ints, point
-from tb.coverage.points import Sampled, only, program_flag
+from tb.coverage.sampled import Sampled, only, program_flag
 from tb.coverage.view import (
     ATOMIC_CLAUSE,
     CTRL_OP_LSB,

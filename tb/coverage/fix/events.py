@@ -22,7 +22,7 @@ from tb.coverage.fix.view import (
     FixPart,
 )
 from tb.coverage.model import NOT_SAMPLED, Cross, Ints, excluding, point
-from tb.coverage.points import Sampled, only
+from tb.coverage.sampled import Sampled, only
 from tb.coverage.view import Bools
 from tb.isa.events import FIX_EVENT_NOTES, FixEvent
 from tb.isa.fix.table import DST_HIF8, SCALAR_RELU

@@ -21,7 +21,7 @@ from tb.coverage.fix.view import (
     FixPart,
 )
 from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, Ints, excluding, point
-from tb.coverage.points import (
+from tb.coverage.sampled import (
     Group,
     Sampled,
     codes,

@@ -9,7 +9,7 @@ import numpy as np
 
 from tb.coverage.fix.view import KINDS, WRITE_BACKS, FixPart
 from tb.coverage.model import NOT_SAMPLED, Cross, Ints, point
-from tb.coverage.points import Sampled, only
+from tb.coverage.sampled import Sampled, only
 from tb.coverage.scope import Scope
 from tb.coverage.view import Bools
 from tb.isa.burst.table import MTE_L1_FB

@@ -23,7 +23,7 @@ from tb.coverage.fix.view import (
     needs_of,
 )
 from tb.coverage.model import NOT_SAMPLED, Cross, Ints, excluding, point
-from tb.coverage.points import Group, Sampled, codes, first_of, only, range_labels
+from tb.coverage.sampled import Group, Sampled, codes, first_of, only, range_labels
 from tb.coverage.scope import Scope
 from tb.coverage.view import Bools
 from tb.isa.dtypes import ALL_DTYPES

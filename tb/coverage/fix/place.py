@@ -9,7 +9,7 @@ import numpy as np
 
 from tb.coverage.fix.view import FixPart
 from tb.coverage.model import Cross, Ints, excluding, point
-from tb.coverage.points import Sampled, codes, first_of, only
+from tb.coverage.sampled import Sampled, codes, first_of, only
 from tb.isa.fields import OpSpec
 from tb.isa.footprint import space_of
 from tb.isa.spaces import SIZES, UB_BLOCK, Space

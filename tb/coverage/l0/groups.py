@@ -9,7 +9,7 @@ import numpy as np
 
 from tb.coverage.l0.view import LoadPart
 from tb.coverage.model import Cross, Ints, excluding, point
-from tb.coverage.points import (
+from tb.coverage.sampled import (
     Group,
     Sampled,
     codes,

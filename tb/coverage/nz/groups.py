@@ -9,7 +9,7 @@ import numpy as np
 
 from tb.coverage.model import Cross, Ints, excluding, point
 from tb.coverage.nz.view import NzPart
-from tb.coverage.points import (
+from tb.coverage.sampled import (
     Group,
     Sampled,
     codes,

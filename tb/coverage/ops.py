@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops of a coverage group as arrays: columns, and values derived from them once for all points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.coverage.model import Ints
+from tb.coverage.view import View
+
+Bools = NDArray[np.bool_]
+
+Derived = Mapping[str, Callable[["Ops"], Any]]
+"""Name of a value to the function that computes it from others."""
+
+_BASE: Derived = {
+    "live": lambda v: np.ones(len(v.rows), dtype=bool),
+    "dead": lambda v: ~v.live,
+}
+"""Values of every group; the groups of single ops define ``live``, which moves at least a byte."""
+
+
+class Ops:
+    """M ops of a view; values are read as attributes or, by a computed name, as items.
+
+    A value is one of the group (``derived``), an array of :class:`tb.coverage.view.View`
+    (``dtype``, ``gap``, ``program``, ...), or else a descriptor column; ``int64[M]`` or
+    ``bool[M]``. It is computed when it is first read.
+
+    Attributes:
+        size: M.
+        view: The view.
+        rows: Places of the ops in the view, ``int64[M]``.
+        spec: Properties of the op of the group, None in groups of several ops.
+    """
+
+    def __init__(self, view: View, rows: Ints, derived: Derived, spec: Any = None) -> None:
+        """Takes the ops ``rows`` (``int64[M]``) of ``view``."""
+        self.size: int = len(rows)
+        self.view: View = view
+        self.rows: Ints = rows
+        self.spec = spec
+        self._derived = {**_BASE, **derived}
+
+    def __getattr__(self, name: str) -> Any:
+        """Computes a value.
+
+        Raises:
+            AttributeError: there is none of that name.
+        """
+        if name.startswith("_"):
+            raise AttributeError(name)
+        value = self._value(name)
+        self.__dict__[name] = value
+        return value
+
+    def _value(self, name: str) -> Any:
+        if name in self._derived:
+            return self._derived[name](self)
+        if name in View.PER_OP:
+            return getattr(self.view, name)[self.rows]
+        try:
+            return self.view.raw(name)[self.rows]
+        except KeyError as error:
+            raise AttributeError(error.args[0]) from None
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def at(self, rows: Ints) -> Ops:
+        """Returns other ops of the view, ``int64[M]`` places, with the same derived values."""
+        return Ops(self.view, rows, self._derived, self.spec)
