@@ -19,10 +19,10 @@ from tb.coverage.fill import fill_group
 from tb.coverage.fix.groups import fix_group
 from tb.coverage.fix.path import path_group, path_scope
 from tb.coverage.fix.view import WRITE_BACKS
-from tb.coverage.l0.groups import load_group
+from tb.coverage.l0 import load_group
 from tb.coverage.limits import FormLimits, form_scope, reported
 from tb.coverage.model import Coverage, CoverageError, GroupCounts, Ints, Summary
-from tb.coverage.nz.groups import nz_group
+from tb.coverage.nz import nz_group
 from tb.coverage.points import Group as Rows
 from tb.coverage.rules import rules_group, rules_scope
 from tb.coverage.scope import Scope

@@ -116,10 +116,10 @@ def _outside(limits: Sequence[tuple[str, str, int]], v: Ops) -> Ints:
     return found
 
 
-def zero_counts(several: str, counts: Mapping[str, str]) -> Row:
+def zero_counts(several: str, counts: Mapping[str, str], doc: str = "zero counts") -> Row:
     """Returns the point of NOPs: ``several`` zeros, or one of ``counts``, bin to its value."""
     values = partial(_zeros, tuple(counts.values()))
-    return cases("nop", (several, *counts, "live"), values, "zero counts", ops=ALL)
+    return cases("nop", (several, *counts, "live"), values, doc, ops=ALL)
 
 
 def _zeros(counts: Sequence[str], v: Ops) -> list[Bools]:

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tb.coverage.dma.atomic import atomic_points
-from tb.coverage.dma.points import shape_of
+from tb.coverage.dma.points import loop_sets
+from tb.coverage.dma.values import shape_of
 from tb.coverage.fix.groups import FLAGS
 from tb.coverage.fix.view import LAYOUTS
-from tb.coverage.l0.groups import ELEMENTS, TYPES
+from tb.coverage.l0 import ELEMENTS, TYPES
 from tb.coverage.rules import LOWERED, rules_of
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS
@@ -102,13 +103,10 @@ def _bits(dtype: str) -> int:
 def _looped(form: str, most: int) -> dict[str, Sequence[str]]:
     """Returns the bins of ops of at most ``most`` loop groups."""
     shape = shape_of(form)
-    active = ["none"] + [
-        "+".join(str(k) for k in range(most) if bits >> k & 1) for bits in range(1, 1 << most)
-    ]
     zeros = [f"loop{k} 0" for k in range(most)]
     tops = [f"loop{k} 2^21-1" for k in range(most)]
     points: dict[str, Sequence[str]] = {
-        "loops_active": active,
+        "loops_active": loop_sets(most),
         "nop": ["several zeros", "len 0", "n_burst 0", *zeros, "live"],
         "nop_max": [*shape.top_rows, *tops, "smaller"],
     }

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,18 @@ from tb.coverage.view import View
 
 Bools = NDArray[np.bool_]
 
-Derived = Mapping[str, Callable[["Ops"], Any]]
+Derived = dict[str, Callable[["Ops"], Any]]
 """Name of a value to the function that computes it from others."""
 
 _BASE: Derived = {
-    "live": lambda v: np.ones(len(v.rows), dtype=bool),
+    "live": lambda v: np.ones(len(v.places), dtype=bool),
     "dead": lambda v: ~v.live,
 }
 """Values of every group; the groups of single ops define ``live``, which moves at least a byte."""
+
+
+RESERVED = frozenset(("size", "view", "places", "spec", "at"))
+"""Names that no derived value can have: attributes of :class:`Ops`."""
 
 
 class Ops:
@@ -34,15 +38,15 @@ class Ops:
     Attributes:
         size: M.
         view: The view.
-        rows: Places of the ops in the view, ``int64[M]``.
+        places: Places of the ops in the view, ``int64[M]``.
         spec: Properties of the op of the group, None in groups of several ops.
     """
 
-    def __init__(self, view: View, rows: Ints, derived: Derived, spec: Any = None) -> None:
-        """Takes the ops ``rows`` (``int64[M]``) of ``view``."""
-        self.size: int = len(rows)
+    def __init__(self, view: View, places: Ints, derived: Derived, spec: Any = None) -> None:
+        """Takes the ops ``places`` (``int64[M]``) of ``view``."""
+        self.size: int = len(places)
         self.view: View = view
-        self.rows: Ints = rows
+        self.places: Ints = places
         self.spec = spec
         self._derived = {**_BASE, **derived}
 
@@ -62,15 +66,15 @@ class Ops:
         if name in self._derived:
             return self._derived[name](self)
         if name in View.PER_OP:
-            return getattr(self.view, name)[self.rows]
+            return getattr(self.view, name)[self.places]
         try:
-            return self.view.raw(name)[self.rows]
+            return self.view.raw(name)[self.places]
         except KeyError as error:
             raise AttributeError(error.args[0]) from None
 
     def __getitem__(self, name: str) -> Any:
         return getattr(self, name)
 
-    def at(self, rows: Ints) -> Ops:
+    def at(self, places: Ints) -> Ops:
         """Returns other ops of the view, ``int64[M]`` places, with the same derived values."""
-        return Ops(self.view, rows, self._derived, self.spec)
+        return Ops(self.view, places, self._derived, self.spec)

@@ -16,8 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from tb.coverage.model import NOT_SAMPLED, CoverGroup, Coverpoint, Cross, GroupCounts, Ints, point
-from tb.coverage.ops import Bools, Derived, Ops
+from tb.coverage.model import (
+    NOT_SAMPLED,
+    CoverageError,
+    CoverGroup,
+    Coverpoint,
+    Cross,
+    GroupCounts,
+    Ints,
+    point,
+)
+from tb.coverage.ops import RESERVED, Bools, Derived, Ops
 from tb.coverage.view import View
 from tb.isa.dtypes import DTYPES
 
@@ -73,6 +82,9 @@ class Group:
         derived: Name to function of the values that its points read beside the columns.
         doc: One line.
         spec: Properties of the op of the group, for these functions; they read it as ``spec``.
+
+    Raises:
+        CoverageError: a derived value has the name of an attribute of :class:`Ops`.
     """
 
     name: str
@@ -81,6 +93,11 @@ class Group:
     derived: Derived = field(default_factory=dict)
     doc: str = ""
     spec: Any = None
+
+    def __post_init__(self) -> None:
+        taken = sorted(RESERVED & self.derived.keys())
+        if taken:
+            raise CoverageError(f"group {self.name}: derived values are called {', '.join(taken)}")
 
     def define(self) -> CoverGroup:
         """Returns the definition without the sampling."""

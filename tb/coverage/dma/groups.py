@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+from tb.coverage.dma import atomic
 from tb.coverage.dma import points as p
-from tb.coverage.dma.atomic import atomic_crosses, atomic_points
-from tb.coverage.dma.view import DmaPart
+from tb.coverage.dma.values import DERIVED, Shape, shape_of
 from tb.coverage.model import Cross, Exclusion, excluding
-from tb.coverage.sampled import Group
+from tb.coverage.points import Group
 from tb.coverage.view import form_doc
 
 _PAGES = "each row of a far op touches a page of its own: stimulus keeps to 64"
@@ -15,9 +15,9 @@ _DENSE = "65 rows this far apart do not fit a dense window"
 _SEVERAL = ("2", "3..15", "16..64", "65..")
 
 
-def _both_strides(shape: p.Shape) -> tuple[Exclusion, ...]:
+def _both_strides(shape: Shape) -> tuple[Exclusion, ...]:
     reason = "both sides have the same rows"
-    ext, loc = (p.between(shape, side) for side in ("ext", "loc"))
+    ext, loc = (shape.between(side) for side in ("ext", "loc"))
     one, *_ = p.row_strides(shape, "ext")
     more = [p.row_strides(shape, side)[1:] for side in ("ext", "loc")]
     return (
@@ -26,8 +26,8 @@ def _both_strides(shape: p.Shape) -> tuple[Exclusion, ...]:
     )
 
 
-def _one_row(shape: p.Shape) -> tuple[Exclusion, ...]:
-    stride, (one, *more) = p.between(shape, "ext"), p.row_strides(shape, "ext")
+def _one_row(shape: Shape) -> tuple[Exclusion, ...]:
+    stride, (one, *more) = shape.between("ext"), p.row_strides(shape, "ext")
     found = [
         excluding("a single row has no stride", rows="1", **{stride: more}),
         excluding("several rows have one", rows=_SEVERAL, **{stride: one}),
@@ -38,10 +38,10 @@ def _one_row(shape: p.Shape) -> tuple[Exclusion, ...]:
     return tuple(found)
 
 
-def _crosses(shape: p.Shape) -> tuple[Cross, ...]:
+def _crosses(shape: Shape) -> tuple[Cross, ...]:
     ext, loc = shape.ext, shape.loc
     nesting = "loops_active" if shape.legacy else "n_loops"
-    strides = (p.between(shape, "ext"), p.between(shape, "loc"))
+    strides = (shape.between("ext"), shape.between("loc"))
     what = "gap" if shape.gaps else "row stride"
     crosses = [
         Cross(f"rows x nesting x {what.split()[-1]}", (nesting, "rows", strides[0]),
@@ -77,9 +77,9 @@ def _crosses(shape: p.Shape) -> tuple[Cross, ...]:
     return tuple(crosses)
 
 
-def strided_group(form: str, bus_bytes: int) -> Group[DmaPart]:
+def strided_group(form: str, bus_bytes: int) -> Group:
     """Returns the group of a strided form; residues of GM addresses are modulo ``bus_bytes``."""
-    shape = p.shape_of(form)
+    shape = shape_of(form)
     points = [
         *p.length_points(shape, bus_bytes),
         *p.count_points(shape),
@@ -88,13 +88,14 @@ def strided_group(form: str, bus_bytes: int) -> Group[DmaPart]:
         *p.operand_points(shape),
     ]
     if shape.padded:
-        points += p.pad_points()
+        points += p.PAD_POINTS
     if shape.loads:
         points += p.fill_points(shape)
     if shape.legacy:
         points += p.legacy_points(store=shape.store)
     crosses = _crosses(shape)
     if shape.store:
-        points += atomic_points(bus_bytes)
-        crosses += atomic_crosses()
-    return Group(form, points, crosses, DmaPart, form_doc(form))
+        points += atomic.atomic_points(bus_bytes)
+        crosses += atomic.atomic_crosses()
+    derived = DERIVED | atomic.DERIVED
+    return Group(form, points, crosses, derived, form_doc(form), shape)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tb.coverage.fix.ctrl import OPS, TYPES, ctrl_atomic_points
+from tb.coverage.atomic import EVENT_CELLS, FLOATS, OPS, TYPES
+from tb.coverage.fix.ctrl import ctrl_atomic_points
 from tb.coverage.fix.place import ALIGN
 from tb.coverage.fix.view import ALL_MODES, LAYOUTS, FixPart
 from tb.coverage.model import NOT_SAMPLED, Cross, Ints, excluding, point
@@ -17,25 +18,10 @@ from tb.isa.dtypes import ALL_DTYPES
 from tb.isa.events import FIX_EVENT_NOTES, FixEvent
 from tb.isa.fix.table import ATOMIC_DST, ATOMIC_OPS, ATOMIC_TYPES
 
-FLOATS = ("f32", "f16", "bf16")
-INTEGERS = ("s16", "s32", "s8")
 _WIDE = ("f32", "f16", "bf16", "s16", "s32")
 SATS = ("sat", "preserve_nan", "nosat")
 
 _DSTS: tuple[str, ...] = tuple(name for kind in TYPES for name in ATOMIC_DST[kind])
-
-EVENT_CELLS: dict[FixEvent, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    FixEvent.ATOMIC_NAN: (FLOATS, OPS),
-    FixEvent.ATOMIC_INF: (FLOATS, OPS),
-    FixEvent.ATOMIC_ZEROS: (FLOATS, OPS),
-    FixEvent.ATOMIC_ROUNDED: (FLOATS, OPS[:1]),
-    FixEvent.ATOMIC_OVERFLOW: (FLOATS, OPS[:1]),
-    FixEvent.ATOMIC_WRAPPED: (INTEGERS, OPS[:1]),
-    FixEvent.ATOMIC_KEPT: (TYPES, OPS[1:]),
-    FixEvent.ATOMIC_TAKEN: (TYPES, OPS[1:]),
-}
-"""Atomic types and ops that can show each event: integers have no NaN and no -0, sums of floats
-do not wrap, and only max and min choose."""
 
 
 def _updates(view: FixPart) -> Bools:

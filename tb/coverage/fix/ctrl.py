@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tb.coverage.atomic import OPS, TYPES
 from tb.coverage.fix.view import ALL_MODES, FixPart
 from tb.coverage.model import Cross, Ints, point
 from tb.coverage.sampled import Sampled, only, program_flag
@@ -24,7 +25,6 @@ from tb.coverage.view import (
     SET_CTRL,
     Bools,
 )
-from tb.isa.fix.table import ATOMIC_OPS, ATOMIC_TYPES
 
 Points = list[Sampled[FixPart]]
 
@@ -85,11 +85,6 @@ def sat_crosses() -> tuple[Cross, ...]:
     return (Cross("sat_clause x sat_under", ("sat_clause", "sat_under")),)
 
 
-TYPES: tuple[str, ...] = tuple(sorted(ATOMIC_TYPES, key=ATOMIC_TYPES.__getitem__))
-OPS: tuple[str, ...] = tuple(ATOMIC_OPS)
-IDLE_OPS = ("0", "1", "2", "3")
-
-
 def ctrl_atomic_points() -> Points:
     """Returns points of atomics of ``mte_l0c_gm``: source, values of CTRL, instructions."""
     pairs = [f"{kind} {op}" for kind in TYPES for op in OPS]
@@ -131,7 +126,8 @@ def ctrl_atomic_points() -> Points:
             value,
         ),
         Sampled(
-            point("atomic_idle", IDLE_OPS, "bits 10:9 of CTRL while its type is off"), idle
+            point("atomic_idle", ("0", "1", "2", "3"), "bits 10:9 of CTRL while its type is off"),
+            idle
         ),
         Sampled(
             point("atomic_under", ["off", "same type", "other type"],
