@@ -11,19 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from tb.coverage import sampled
 from tb.coverage.burst import burst_group
 from tb.coverage.dma.groups import strided_group
 from tb.coverage.export.exchange import to_json
 from tb.coverage.fill import fill_group
 from tb.coverage.fix.groups import fix_group
 from tb.coverage.fix.path import path_group, path_scope
-from tb.coverage.fix.view import WRITE_BACKS
 from tb.coverage.l0 import load_group
 from tb.coverage.limits import FormLimits, form_scope, reported
 from tb.coverage.model import Coverage, CoverageError, GroupCounts, Ints, Summary
 from tb.coverage.nz import nz_group
-from tb.coverage.points import Group as Rows
+from tb.coverage.points import Group
 from tb.coverage.rules import rules_group, rules_scope
 from tb.coverage.scope import Scope
 from tb.coverage.stress import (
@@ -36,16 +34,15 @@ from tb.coverage.stress import (
 from tb.coverage.traffic import traffic_group, traffic_scope
 from tb.coverage.view import FORM_SPECS, FORMS, Bools, View
 from tb.isa.block import OpBlock
+from tb.isa.fix.table import WRITE_BACKS
 
 _WRITE_BACKS = frozenset(spec.name for spec in WRITE_BACKS)
-
-AnyGroup = Rows | sampled.Group[Any]
 
 FLUSH = 4096
 """Ops buffered before they are classified together."""
 
 
-def form_group(form: str, bus_bytes: int) -> AnyGroup:
+def form_group(form: str, bus_bytes: int) -> Group:
     """Returns the group of one form, by the family of its descriptor."""
     family = FORM_SPECS[form].layout.family
     if family == "burst":
@@ -97,7 +94,7 @@ class FunctionalCoverage(Coverage):
         self._traffic = traffic_group()
         self._rules = rules_group() if illegal else None
         can = {form: (limits or {}).get(form, FormLimits()) for form in self.forms}
-        scoped: list[tuple[AnyGroup | None, Scope]] = [
+        scoped: list[tuple[Group | None, Scope]] = [
             *[(self._form_groups[form], form_scope(form, can[form])) for form in self.forms],
             (self._path, path_scope(self.forms)),
             (self._traffic, traffic_scope(self.forms)),
@@ -114,14 +111,14 @@ class FunctionalCoverage(Coverage):
             if group:
                 counts = self.groups[group.name]
                 counts.scope.update(scope.masks(counts.group))
-        self._own: list[AnyGroup] = []
+        self._own: list[Group] = []
         self._mine = np.isin(np.arange(-1, len(FORMS)), [FORMS.index(x) for x in self.forms])
         self._blocks: list[OpBlock] = []
         self._masks: list[Bools | None] = []
         self._events: list[Ints | None] = []
         self._waiting = 0
 
-    def add(self, group: AnyGroup) -> None:
+    def add(self, group: Group) -> None:
         """Adds a user's group; it counts the legal ops of the run's forms.
 
         Raises:

@@ -20,6 +20,7 @@ Derived = dict[str, Callable[["Ops"], Any]]
 _BASE: Derived = {
     "live": lambda v: np.ones(len(v.places), dtype=bool),
     "dead": lambda v: ~v.live,
+    "zero": lambda v: np.zeros(len(v.places), dtype=np.int64),
 }
 """Values of every group; the groups of single ops define ``live``, which moves at least a byte."""
 

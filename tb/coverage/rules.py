@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, GroupCounts, Ints, excluding, point
-from tb.coverage.sampled import Group, Sampled, codes, only
+from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, GroupCounts, Ints, excluding
+from tb.coverage.ops import Derived
+from tb.coverage.points import ALL, Group, Row, codes, only
 from tb.coverage.scope import Scope
-from tb.coverage.view import FORM_SPECS, FORMS, TOO_WIDE, Bools, Part, View
+from tb.coverage.view import FORM_SPECS, FORMS, TOO_WIDE, View
 from tb.isa.fields import rule_name
 from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE
 from tb.isa.rules import LOWERING_RULES
@@ -59,58 +60,27 @@ def _tables() -> tuple[Ints, Ints]:
 _FAMILY_OF, _PLACE = _tables()
 
 
-class CheckedOps(Part):
-    """Ops of every form, legal or not.
+DERIVED: Derived = {
+    # Index into RULE_NAMES, NOT_SAMPLED when legal.
+    "rule_bin": lambda v: only(v.rule > 0, _PLACE[_FAMILY_OF[v.opcode], v.rule]),
+    "broken": lambda v: v.rule_bin >= 0,
+    # Legality of the op and of the one before it on the slot, if there is one.
+    "sequence": lambda v: only(v.slot_rule >= 0, 2 * (v.slot_rule > 0) + (v.rule > 0)),
+}
 
-    Attributes:
-        form: Index into ``FORMS``, ``int64[M]``.
-        rule: Index into ``RULE_NAMES``, -1 when legal.
-        sequence: Legality of the op and of the one before it on the slot, -1 for the first.
-    """
+_SEQUENCES = ("legal, legal", "legal, illegal", "illegal, legal", "illegal, illegal")
 
-    def __init__(self, view: View, index: Ints) -> None:
-        """Takes the ops ``index`` (``int64[M]``) of ``view``."""
-        super().__init__(view, index)
-        self.form, rule = view.form[index], view.rule[index]
-        found = _PLACE[_FAMILY_OF[view.opcode[index]], rule]
-        self.rule = only(rule > 0, found)
-        before = view.slot_rule[index]
-        self.sequence = only(before >= 0, 2 * (before > 0) + (rule > 0))
-
-    @property
-    def live(self) -> Bools:
-        """All of them."""
-        return np.ones(self.size, dtype=bool)
-
-
-def _points() -> list[Sampled[CheckedOps]]:
-    sequences = ["legal, legal", "legal, illegal", "illegal, legal", "illegal, illegal"]
-    return [
-        Sampled(point("form", FORMS, "form of an illegal op"), lambda v: only(v.rule >= 0, v.form)),
-        codes(
-            "rule",
-            RULE_NAMES,
-            lambda v: v.rule,
-            "lowest rule broken",
-            live=False,
-            needs={"FIX-L18": "modes = all"},  # the list of a5 has no mode for 4-bit elements
-        ),
-        Sampled(
-            point("decided", [_HERE, _THERE], "who finds out; after lowering nothing is issued"),
-            lambda v: only(v.rule >= 0, np.zeros(v.size, np.int64)),
-        ),
-        Sampled(
-            point("set_rule", ["too wide"], "set_* op that retires with DMA-L05"),
-            lambda v: only((v.program & TOO_WIDE) > 0, np.zeros(v.size, np.int64)),
-        ),
-        codes(
-            "sequence",
-            sequences,
-            lambda v: v.sequence,
-            "an op and the one before it on the slot",
-            live=False,
-        ),
-    ]
+POINTS: list[Row] = [
+    codes("form", FORMS, "form", "form of an illegal op", ops="broken"),
+    codes("rule", RULE_NAMES, "rule_bin", "lowest rule broken", ops=ALL,
+          needs={"FIX-L18": "modes = all"}),  # the list of a5 has no mode for 4-bit elements
+    codes("decided", [_HERE, _THERE], "zero",
+          "who finds out; after lowering nothing is issued", ops="broken"),
+    codes("set_rule", ["too wide"], "zero", "set_* op that retires with DMA-L05",
+          ops=lambda v: v.program & TOO_WIDE > 0),
+    codes("sequence", _SEQUENCES, "sequence", "an op and the one before it on the slot",
+          ops=ALL),
+]  # fmt: skip
 
 
 def _exclusions() -> tuple[Exclusion, ...]:
@@ -121,7 +91,7 @@ def _exclusions() -> tuple[Exclusion, ...]:
     return tuple(found)
 
 
-class RuleGroup(Group[CheckedOps]):
+class RuleGroup(Group):
     """Samples ops, and copies that are not issued because lowering rejects them."""
 
     def sample(self, counts: GroupCounts, view: View, rows: Ints) -> None:
@@ -148,7 +118,7 @@ def rules_group() -> RuleGroup:
     """Returns the group, with bins for every form, whether a run sends it or not."""
     crosses = (Cross("form x rule", ("form", "rule"), _exclusions()),)
     doc = "Illegal ops, and legal ones beside them; only in runs that send illegal ops."
-    return RuleGroup("rules", _points(), crosses, CheckedOps, doc)
+    return RuleGroup("rules", POINTS, crosses, DERIVED, doc)
 
 
 def rules_scope(forms: Sequence[str], reported: Mapping[str, Sequence[str]] | None = None) -> Scope:

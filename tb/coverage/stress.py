@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tb.coverage.fix.view import WRITE_BACKS
 from tb.coverage.model import (
     NOT_SAMPLED,
     CoverGroup,
@@ -26,6 +25,7 @@ from tb.coverage.model import (
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS, FORMS
 from tb.harness.knobs import RANGES
+from tb.isa.fix.table import WRITE_BACKS
 from tb.isa.l0.table import LoadSpec
 from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
 from tb.isa.spaces import Space

@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
-from tb.coverage.fix.view import WRITE_BACKS
-from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, Ints, excluding, point
-from tb.coverage.sampled import Group, Sampled, codes, range_labels
+from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, Ints, excluding
+from tb.coverage.ops import Bools, Derived, Ops
+from tb.coverage.points import ALL, Group, Row, codes, only, ranges
 from tb.coverage.scope import Scope
-from tb.coverage.view import FORM_SPECS, FORMS, Bools, Part, View
+from tb.coverage.view import FORM_SPECS, FORMS
 from tb.isa.fields import OpSpec
-from tb.isa.fix.table import MTE_L0C_GM
+from tb.isa.fix.table import MTE_L0C_GM, WRITE_BACKS
 from tb.isa.ops import OPS, SLOTS
 
 WAIT_LOWS = (0, 1, 8, 64)
@@ -38,48 +39,30 @@ def feeds(producer: OpSpec, consumer: OpSpec) -> bool:
     return producer.destination == consumer.source and producer.slot != consumer.slot
 
 
-class Stream(Part):
-    """Legal ops of every form, and their neighbours in the block.
-
-    Attributes:
-        form, slot: Indices into ``FORMS`` and ``SLOTS``, ``int64[M]``.
-        before: 0 for the first op of a block, 1 + slot of the op before it.
-        producer, consumer: Indices into ``OPS`` of an op that waits for another; else -1.
-        active: ``int64[M, slots]``, legal ops of each slot in the block.
-    """
-
-    def __init__(self, view: View, index: Ints) -> None:
-        """Takes the ops ``index`` (``int64[M]``) of ``view``."""
-        super().__init__(view, index)
-        self.form, self.slot = view.form[index], view.slot[index]
-        start, after = view.start[index], view.after[index]
-        before = view.slot[np.maximum(index - 1, 0)]
-        self.before = np.where(index == start, 0, np.where(before < 0, NOT_SAMPLED, 1 + before))
-        waits = after >= 0
-        self.waits = waits.astype(np.int64)
-        maker = view.opcode[start + np.maximum(after, 0)]
-        self.producer = np.where(waits, _NUMBER[maker], NOT_SAMPLED)
-        self.consumer = np.where(waits, _NUMBER[view.opcode[index]], NOT_SAMPLED)
-        self.active = view.per_slot[view.block[index]]
-
-    @property
-    def live(self) -> Bools:
-        """All of them."""
-        return np.ones(self.size, dtype=bool)
+def _previous_slot(v: Ops) -> Ints:
+    before: Ints = v.view.slot[np.maximum(v.places - 1, 0)]
+    return np.where(v.places == v.start, 0, only(before >= 0, 1 + before))
 
 
-def _points() -> list[Sampled[Stream]]:
-    def beside(number: int) -> Sampled[Stream]:
-        def index(view: Stream) -> Ints:
-            others = view.active[:, number] - (view.slot == number)
-            return np.where(others > 0, 0, NOT_SAMPLED)
+DERIVED: Derived = {
+    # 0 for the first op of a block, 1 + slot of the op before it.
+    "previous_slot": _previous_slot,
+    # Indices into OPS of an op that waits for another, and of the other.
+    "waits": lambda v: v.after >= 0,
+    "maker": lambda v: v.view.opcode[v.start + np.maximum(v.after, 0)],
+    "producer": lambda v: only(v.waits, _NUMBER[v.maker]),
+    "consumer": lambda v: only(v.waits, _NUMBER[v.opcode]),
+    # int64[M, slots], legal ops of each slot in the block.
+    "active": lambda v: v.view.per_slot[v.block],
+}
 
-        doc = f"another op of {SLOTS[number]} in the block"
-        return Sampled(point(_BESIDE[number], ["active"], doc), index)
 
-    def wait(view: Stream) -> Ints:
-        return np.searchsorted(WAIT_LOWS[1:], view.gap, side="right")
+def _beside(number: int, v: Ops) -> Bools:
+    found: Bools = v.active[:, number] > (v.slot == number)
+    return found
 
+
+def _points() -> list[Row]:
     unread, reads_nothing = {}, {}
     for name, spec in OPS.items():
         if not spec.source:
@@ -90,30 +73,21 @@ def _points() -> list[Sampled[Stream]]:
         who = "only ops of its own slot read" if read else "no op reads"
         unread[name] = f"{who} what it writes"
     return [
-        codes("form", FORMS, lambda v: v.form, "form of the op", live=False),
-        codes("slot", SLOTS, lambda v: v.slot, "slot of the op", live=False),
-        codes(
-            "slot_before", ["first", *SLOTS], lambda v: v.before,
-            "slot of the op before in the block", live=False,
-        ),
-        codes(
-            "busy_slots", _BUSY, lambda v: (v.active > 0).sum(axis=1) - 1,
-            "slots with ops in the block", live=False,
-        ),
-        *[beside(number) for number in range(len(SLOTS))],
-        codes("wait", range_labels(WAIT_LOWS), wait, "idle clocks before it", live=False),
-        codes(
-            "depends", ["free", "waits"], lambda v: v.waits,
-            "reads what an op before wrote in the block", live=False,
-        ),
-        Sampled(
-            point("producer", _OPS, "op that wrote what a waiting op reads", **unread),
-            lambda v: v.producer,
-        ),
-        Sampled(
-            point("consumer", _OPS, "op that waits", **reads_nothing),
-            lambda v: v.consumer,
-        ),
+        codes("form", FORMS, "form", "form of the op", ops=ALL),
+        codes("slot", SLOTS, "slot", "slot of the op", ops=ALL),
+        codes("slot_before", ["first", *SLOTS], "previous_slot",
+              "slot of the op before in the block", ops=ALL),
+        codes("busy_slots", _BUSY, lambda v: (v.active > 0).sum(axis=1) - 1,
+              "slots with ops in the block", ops=ALL),
+        *[codes(name, ["active"], "zero", f"another op of {SLOTS[number]} in the block",
+                ops=partial(_beside, number))
+          for number, name in enumerate(_BESIDE)],
+        ranges("wait", WAIT_LOWS, "gap", "idle clocks before it", ops=ALL),
+        codes("depends", ["free", "waits"], "waits",
+              "reads what an op before wrote in the block", ops=ALL),
+        codes("producer", _OPS, "producer", "op that wrote what a waiting op reads",
+              ops=ALL, **unread),
+        codes("consumer", _OPS, "consumer", "op that waits", ops=ALL, **reads_nothing),
     ]  # fmt: skip
 
 
@@ -130,7 +104,7 @@ def _pairs() -> tuple[Exclusion, ...]:
     return tuple(found)
 
 
-def traffic_group() -> Group[Stream]:
+def traffic_group() -> Group:
     """Returns the group, with bins for every form, whether a run sends it or not."""
     crosses = (
         Cross("slot x slot_before", ("slot", "slot_before")),
@@ -150,7 +124,7 @@ def traffic_group() -> Group[Stream]:
         Cross("producer x consumer", ("producer", "consumer"), _pairs()),
     )
     doc = "Legal ops of every form, how they follow each other and what runs beside them."
-    return Group("traffic", _points(), crosses, Stream, doc)
+    return Group("traffic", _points(), crosses, DERIVED, doc)
 
 
 def traffic_scope(forms: Sequence[str]) -> Scope:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -287,42 +286,6 @@ class View:
             cell[self.legal & (self.slot >= 0)], minlength=len(self._blocks) * len(SLOTS)
         )
         return counts.reshape(-1, len(SLOTS))
-
-
-class Part(ABC):
-    """The ops of one form of a view, all of them legal: columns and derived quantities.
-
-    Attributes:
-        size: M, the number of ops.
-        dtype, pad_dtype, gap, events, program, ctrl, form, slot: As in the view, ``int64[M]``.
-    """
-
-    def __init__(self, view: View, index: Ints) -> None:
-        """Takes the ops ``index`` (``int64[M]``) of ``view``."""
-        self._view = view
-        self._index = index
-        self._columns: dict[str, Ints] = {}
-        self.size = len(index)
-        self.dtype = view.dtype[index]
-        self.pad_dtype = view.pad_dtype[index]
-        self.gap = view.gap[index]
-        self.events = view.events[index]
-        self.program = view.program[index]
-        self.ctrl = view.ctrl[index]
-        self.form = view.form[index]
-        self.slot = view.slot[index]
-
-    def __getitem__(self, name: str) -> Ints:
-        """Returns a descriptor column."""
-        found = self._columns.get(name)
-        if found is None:
-            found = self._columns[name] = self._view.raw(name)[self._index]
-        return found
-
-    @property
-    @abstractmethod
-    def live(self) -> Bools:
-        """Moves at least one byte."""
 
 
 def _join(parts: Sequence[Ints]) -> Ints:

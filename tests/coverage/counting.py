@@ -13,7 +13,6 @@ from scoreboards.golden import GoldenMemory
 from scoreboards.model.dma import ReferenceModel
 from sequences.constraints import OpConstraints
 from sequences.draw.traffic import TrafficGenerator
-from tb.coverage.fix.view import WRITE_BACKS
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import GroupCounts
 from tb.coverage.view import FORM_SPECS, FORMS
@@ -22,6 +21,7 @@ from tb.isa.burst.table import MTE_L1_BT
 from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import LegacySet
 from tb.isa.dma.table import MTE_UB_GM
+from tb.isa.fix.table import WRITE_BACKS
 from tb.isa.lower import Descriptor, V06Op
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE
 from tb.isa.spaces import Space

@@ -12,7 +12,7 @@ import pytest
 
 from tb.coverage.fix.events import IMPOSSIBLE
 from tb.coverage.fix.path import NAME
-from tb.coverage.fix.view import CONVERTING, RESULTS
+from tb.coverage.fix.values import CONVERTING, RESULTS
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import GroupCounts
 from tb.coverage.view import FORMS

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from tb.coverage.export.exchange import from_json, to_json
-from tb.coverage.fix.view import WRITE_BACKS
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import Coverage, CoverageError
 from tb.coverage.table import table
 from tb.coverage.traffic import feeds
 from tb.coverage.view import FORMS
 from tb.isa.block import OpBlock
+from tb.isa.fix.table import WRITE_BACKS
 from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
 from tb.isa.profile import PROFILES, using
 from tests.coverage.counting import Executed, collect, form_of, hits, range_label, traffic

@@ -7,28 +7,27 @@ combination that cannot occur has its reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
+from itertools import product
 
 import numpy as np
 
-from tb.coverage.fix.view import (
+from tb.coverage.fix.values import (
     ALL_MODES,
     HYBRID,
     RESULT_NEEDS,
     RESULTS,
+    SATS,
     STAGE_NEEDS,
     STAGES,
     WIDE,
-    FixPart,
 )
-from tb.coverage.model import NOT_SAMPLED, Cross, Ints, excluding, point
-from tb.coverage.sampled import Sampled, only
-from tb.coverage.view import Bools
+from tb.coverage.model import Cross, excluding
+from tb.coverage.ops import Bools, Derived, Ops
+from tb.coverage.points import Row, codes, place_of
 from tb.isa.events import FIX_EVENT_NOTES, FixEvent
 from tb.isa.fix.table import DST_HIF8, SCALAR_RELU
 from tb.isa.profile import current
-
-Points = list[Sampled[FixPart]]
 
 _INTEGERS = ("i32", "i16", "s8", "u8", "s4")
 _HIF8 = ("hif8", "hif8 hybrid")
@@ -93,7 +92,6 @@ def _needs(event: FixEvent) -> dict[str, str]:
     return found
 
 
-SATS = ("sat", "preserve_nan", "nosat")
 _NARROW = ("f16", "bf16", "e4m3", "hif8")
 
 _ANY = (
@@ -114,121 +112,76 @@ _ANY = (
 )
 
 
+_NARROW_OF = place_of(_NARROW, RESULTS)
+_NARROW_OF[HYBRID] = _NARROW_OF[DST_HIF8]
+_FLOAT_SATS = [f"{name} {sat}" for name, sat in product(_NARROW, SATS)]
+
+DERIVED: Derived = {
+    # Index into the narrower floats, and ops with one as their destination.
+    "narrow": lambda v: _NARROW_OF[v.result],
+    "narrowed": lambda v: v.live & (v.narrow >= 0),
+}
+
+
 def _name(event: FixEvent) -> str:
-    assert event.name is not None
-    return event.name.lower()
+    return str(event.name).lower()
 
 
-def _met(event: FixEvent) -> Sampled[FixPart]:
-    """Returns the point of the destinations that showed an event."""
-
-    def index(view: FixPart) -> Ints:
-        return only(view.live & _has(view, event), view.result)
-
-    name, doc = f"met_{_name(event)}", FIX_EVENT_NOTES[event]
-    return Sampled(point(name, RESULTS, doc, needs=_needs(event), **IMPOSSIBLE[event]), index)
-
-
-def _has(view: FixPart, event: FixEvent) -> Bools:
-    found: Bools = (view.events & event.value) > 0
+def _met(event: int, v: Ops) -> Bools:
+    found: Bools = v.live & (v.events & event > 0)
     return found
 
 
-def _any(event: FixEvent) -> Sampled[FixPart]:
-    def index(view: FixPart) -> Ints:
-        return np.where(view.live & _has(view, event), 0, NOT_SAMPLED)
-
-    return Sampled(point(_name(event), ["met"], f"{_name(event)}, for crosses"), index)
+def _copied_nan(v: Ops) -> Bools:
+    copied: Bools = (v.quant == 0) & (v.acc == 0)
+    return copied & _met(FixEvent.NAN, v)
 
 
-def event_points() -> Points:
-    """Returns points of each event by destination, and those that crosses of events need."""
-    narrow = np.full(len(RESULTS), NOT_SAMPLED)
-    narrow[[RESULTS.index(name) for name in _NARROW]] = len(SATS) * np.arange(len(_NARROW))
-    narrow[HYBRID] = narrow[DST_HIF8]
+EVENT_POINTS: list[Row] = [
+    *[codes(f"met_{_name(event)}", RESULTS, "result", FIX_EVENT_NOTES[event],
+            ops=partial(_met, event.value), needs=_needs(event), **never)
+      for event, never in IMPOSSIBLE.items()],
+    codes("float_sat", _FLOAT_SATS, lambda v: len(SATS) * v.narrow + v.conversion_sat,
+          "narrower float and saturation of the conversion", ops="narrowed",
+          needs=dict.fromkeys(("f16 preserve_nan", "bf16 preserve_nan"), "sat_scope = all")),
+    codes("stage", STAGES, "stage", "way to an integer: what is rounded, and to how many bits",
+          needs=STAGE_NEEDS),
+    *[codes(_name(event), ["met"], "zero", f"{_name(event)}, for crosses",
+            ops=partial(_met, event.value))
+      for event in _ANY],
+    codes("copied_nan", ["bits", "normal_relu", "scalar_relu", "vector_relu"], "relu",
+          "NaN of a f32 without conversion, and what it goes through", ops=_copied_nan),
+    codes("relu_changed", ["normal_relu of i32", "normal_relu", "scalar_relu", "vector_relu"],
+          lambda v: np.where((v.quant == 0) & (v.acc == 1), 0, v.relu),
+          "ReLU gave another value than it got", ops=partial(_met, FixEvent.RELU_CHANGED.value)),
+]  # fmt: skip
+"""Points of each event by destination, and those that crosses of events need."""
 
-    def float_sat(view: FixPart) -> Ints:
-        row = narrow[view.result]
-        return only(view.live & (row >= 0), row + view.sat)
-
-    def copied_nan(view: FixPart) -> Ints:
-        copies = view.live & (view["quant"] == 0) & (view["acc"] == 0)
-        return only(copies & _has(view, FixEvent.NAN), view["relu"])
-
-    def acts(view: FixPart) -> Ints:
-        whole = (view["quant"] == 0) & (view["acc"] == 1)
-        changed = view.live & _has(view, FixEvent.RELU_CHANGED)
-        return only(changed, np.where(whole, 0, view["relu"]))
-
-    return [
-        *[_met(event) for event in IMPOSSIBLE],
-        Sampled(
-            point("float_sat", [f"{name} {sat}" for name in _NARROW for sat in SATS],
-                  "narrower float and saturation of the conversion",
-                  needs=dict.fromkeys(("f16 preserve_nan", "bf16 preserve_nan"),
-                                      "sat_scope = all")),
-            float_sat,
-        ),
-        Sampled(
-            point("stage", STAGES, "way to an integer: what is rounded, and to how many bits",
-                  needs=STAGE_NEEDS),
-            lambda v: only(v.live, v.stage),
-        ),
-        *[_any(event) for event in _ANY],
-        Sampled(
-            point("copied_nan", ["bits", "normal_relu", "scalar_relu", "vector_relu"],
-                  "NaN of a f32 without conversion, and what it goes through"),
-            copied_nan,
-        ),
-        Sampled(
-            point("relu_changed",
-                  ["normal_relu of i32", "normal_relu", "scalar_relu", "vector_relu"],
-                  "ReLU gave another value than it got"),
-            acts,
-        ),
-        *_alpha_points(),
-    ]  # fmt: skip
+_ALPHAS = (
+    ("alpha_behind_scale", FixEvent.ALPHA_NEGATIVE, True, "sequential"),
+    ("alpha_for_scale", FixEvent.ALPHA_NEGATIVE, True, "replace"),
+    ("alpha_alone", FixEvent.ALPHA_NEGATIVE, False, ""),
+    ("alpha_zero_scaled", FixEvent.ALPHA_MINUS_ZERO, True, ""),
+    ("alpha_zero_alone", FixEvent.ALPHA_MINUS_ZERO, False, ""),
+)
+"""Name of a point, its event, whether the mode has a scale, and the value of the knob ``alpha``."""
 
 
-ALPHAS = ("scalar_relu", "vector_relu")
+def _alpha(event: int, scaled: bool, knob: str, v: Ops) -> Bools:
+    met = _met(event, v) & (v.relu >= SCALAR_RELU)
+    met &= knob in ("", current().alpha)
+    found: Bools = met & (v.scaled == scaled)
+    return found
 
 
-def _alpha_points() -> Points:
+def alpha_points() -> list[Row]:
     """Returns points of ReLU with an alpha, by the knob that says what alpha multiplies."""
-
-    def alpha(event: FixEvent, *, scaled: bool, knob: str = "") -> Callable[[FixPart], Ints]:
-        def index(view: FixPart) -> Ints:
-            met = view.live & (view["relu"] >= SCALAR_RELU) & _has(view, event)
-            met &= knob in ("", current().alpha)
-            return only(met & (view.scaled == scaled), view["relu"] - SCALAR_RELU)
-
-        return index
-
-    below, zero = FixEvent.ALPHA_NEGATIVE, FixEvent.ALPHA_MINUS_ZERO
-    scaled, plain = "with a scale", "without a scale"
     return [
-        Sampled(
-            point("alpha_behind_scale", ALPHAS, f"{FIX_EVENT_NOTES[below]}, {scaled}",
-                  needs="alpha = sequential"),
-            alpha(below, scaled=True, knob="sequential"),
-        ),
-        Sampled(
-            point("alpha_for_scale", ALPHAS, f"{FIX_EVENT_NOTES[below]}, {scaled}",
-                  needs="alpha = replace"),
-            alpha(below, scaled=True, knob="replace"),
-        ),
-        Sampled(
-            point("alpha_alone", ALPHAS, f"{FIX_EVENT_NOTES[below]}, {plain}"),
-            alpha(below, scaled=False),
-        ),
-        Sampled(
-            point("alpha_zero_scaled", ALPHAS, f"{FIX_EVENT_NOTES[zero]}, {scaled}"),
-            alpha(zero, scaled=True),
-        ),
-        Sampled(
-            point("alpha_zero_alone", ALPHAS, f"{FIX_EVENT_NOTES[zero]}, {plain}"),
-            alpha(zero, scaled=False),
-        ),
+        codes(name, ("scalar_relu", "vector_relu"), lambda v: v.relu - SCALAR_RELU,
+              f"{FIX_EVENT_NOTES[event]}, {'with' if scaled else 'without'} a scale",
+              ops=partial(_alpha, event.value, scaled, knob),
+              needs=f"alpha = {knob}" if knob else "")
+        for name, event, scaled, knob in _ALPHAS
     ]  # fmt: skip
 
 

@@ -8,37 +8,47 @@ from __future__ import annotations
 
 import numpy as np
 
-from tb.coverage.fix.atomic import atomic_crosses, atomic_points
-from tb.coverage.fix.place import local_points, memory_crosses, memory_points
-from tb.coverage.fix.view import (
+from tb.coverage.fix import atomic
+from tb.coverage.fix.values import (
     ALL_MODES,
+    DERIVED,
     DST_TYPES,
     KINDS,
     LAYOUTS,
     RESULT_NEEDS,
     RESULTS,
     SPLITS,
-    FixPart,
 )
-from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, Ints, excluding, point
-from tb.coverage.sampled import (
+from tb.coverage.geometry import (
+    ALIGN,
+    PAGE,
+    WORD,
+    bus_residues,
+    gm_points,
+    in_word,
+    nop_place,
+    place,
+    zero_counts,
+)
+from tb.coverage.model import Cross, Exclusion, excluding
+from tb.coverage.ops import Bools, Ops
+from tb.coverage.points import (
+    ALL,
+    DEAD,
+    GAP,
     Group,
-    Sampled,
+    Row,
+    cases,
     codes,
-    first_of,
-    gap_point,
-    only,
-    range_labels,
+    ordered_cases,
     ranges,
+    residues,
 )
-from tb.coverage.view import FORM_SPECS, Bools, form_doc
+from tb.coverage.view import FORM_SPECS, form_doc
 from tb.isa.fields import OpSpec
 from tb.isa.fix.table import (
     ALPHA_WORD,
     DST_CODES,
-    FLAG_CHECK,
-    FLAG_CLEAR,
-    FLAG_NONE,
     GROUP,
     L2_BITS,
     MAX_M,
@@ -48,22 +58,16 @@ from tb.isa.fix.table import (
     N_BITS,
     QUANT_RECORD,
     SID_BITS,
-    VECTOR_RELU,
 )
 from tb.isa.footprint import space_of
-from tb.isa.spaces import FB_SEGMENT_BYTES, FB_SEGMENT_SHIFT, SIZES, Space
-
-Points = list[Sampled[FixPart]]
+from tb.isa.spaces import FB_SEGMENT_BYTES, FB_SEGMENT_SHIFT, SIZES, UB_BLOCK, Space
 
 TAILS = ("0", "1..7", "8", "9..15")
-ROWS = ("1", "2..15", "16", "17..")
 BITS = ("4", "8", "16", "32")
 SRC_STRIDE = ("one group", "0", "interleaved", "tight", "whole fractals", "more")
+DST_STRIDE = ("one row", "contiguous", "gap below 32 B", "gap 32..4095 B", "gap 4096.. B")
 LOOP3 = ("absent", "1", "2", "3..7", "8..")
 FLAGS = ("none", "check", "clear")
-
-_FLAG_OF = np.full(FLAG_CLEAR + 1, NOT_SAMPLED)
-_FLAG_OF[[FLAG_NONE, FLAG_CHECK, FLAG_CLEAR]] = range(len(FLAGS))
 
 _NZ = LAYOUTS[3:]
 MAX_N = (1 << N_BITS) - 1
@@ -75,180 +79,150 @@ def layouts_of(spec: OpSpec) -> tuple[str, ...]:
     return (*LAYOUTS, *SPLITS) if spec is MTE_L0C_UB else LAYOUTS
 
 
-def flag_code(view: FixPart) -> Ints:
-    """Returns the unit-flag mode as an index into ``FLAGS``."""
-    found: Ints = _FLAG_OF[view["unit_flag"]]
-    return found
+def _tail(v: Ops) -> dict[str, Bools]:
+    rest = v.n % GROUP
+    return {"0": rest == 0, "8": rest == 8, "1..7": rest < 8}
 
 
-def _shape_points(spec: OpSpec) -> Points:
-    def tail(view: FixPart) -> Ints:
-        rest = view["n"] % GROUP
-        place = np.array([0, 2, 1])
-        return only(view.live, np.where(rest > 8, 3, place[first_of([rest == 0, rest == 8])]))
-
-    names = layouts_of(spec)
-    found: Points = [
-        codes("layout", names, lambda v: v.layout, "layout, and split over both sub-blocks",
-              needs={} if spec is MTE_L0C_GM else {_NZ[1]: ALL_MODES}),
-        codes("kind", KINDS, lambda v: v.kind, "kind of pre_quant mode"),
-        codes("dst", DST_TYPES, lambda v: v.spelling, "destination element type as written",
-              needs={name: RESULT_NEEDS.get(RESULTS[code], "")
-                     for name, code in DST_CODES.items()}),
-        codes("bits", BITS, lambda v: _log2(v.bits) - 2, "bits of a destination element",
-              needs={BITS[0]: ALL_MODES}),
-        ranges("m", (1, 2, 15, 16, 17, 32, 33, 64, 256, 1024), lambda v: v["m"], "rows M"),
-        ranges("n", (1, 2, 8, 15, 16, 17, 32, 33, 64, 256, 1024), lambda v: v["n"], "columns N"),
-        codes(
-            "n_tail", [str(at) for at in range(GROUP)], lambda v: v["n"] % GROUP,
-            "columns in the last group, 0 when full",
-        ),
-        Sampled(point("tail", TAILS, "n_tail, coarse, for crosses"), tail),
-        ranges("rows", (1, 2, 16, 17), lambda v: v["m"], "M, coarse, for crosses"),
-        ranges("bytes", (1, 32, 256, 1024, 4096, 16384), lambda v: v.bytes, "bytes written"),
+def _shape_points(spec: OpSpec) -> list[Row]:
+    nz_needs = {} if spec is MTE_L0C_GM else {_NZ[1]: ALL_MODES}
+    dst_needs = {name: RESULT_NEEDS.get(RESULTS[code], "") for name, code in DST_CODES.items()}
+    found = [
+        codes("layout", layouts_of(spec), "layout_bin",
+              "layout, and split over both sub-blocks", needs=nz_needs),
+        codes("kind", KINDS, "kind", "kind of pre_quant mode"),
+        codes("dst", DST_TYPES, "spelling", "destination element type as written",
+              needs=dst_needs),
+        codes("bits", BITS, lambda v: np.searchsorted([4, 8, 16, 32], v.bits),
+              "bits of a destination element", needs={BITS[0]: ALL_MODES}),
+        ranges("m", (1, 2, 15, 16, 17, 32, 33, 64, 256, 1024), "m", "rows M"),
+        ranges("n", (1, 2, 8, 15, 16, 17, 32, 33, 64, 256, 1024), "n", "columns N"),
+        residues("n_tail", GROUP, 1, "n", "columns in the last group, 0 when full"),
+        ordered_cases("tail", TAILS, _tail, "n_tail, coarse, for crosses"),
+        ranges("rows", (1, 2, 16, 17), "m", "M, coarse, for crosses"),
+        ranges("bytes", (1, 32, 256, 1024, 4096, 16384), "bytes", "bytes written"),
     ]  # fmt: skip
     if spec is MTE_L0C_UB:
-
-        def sub(view: FixPart) -> Ints:
-            return only(view.live & (view["ub_mode"] == 0), view["ub_sub"])
-
-        found.append(Sampled(point("ub_sub", ["0", "1"], "sub-block of a whole tile"), sub))
+        found.append(codes("ub_sub", ["0", "1"], "ub_sub", "sub-block of a whole tile",
+                           ops=lambda v: v.live & (v.ub_mode == 0)))  # fmt: skip
     return found
 
 
-def _log2(values: Ints) -> Ints:
-    return np.searchsorted([1, 2, 4, 8, 16, 32], values)
+def _src_stride(v: Ops) -> list[Bools]:
+    step, span = v.src_stride, v.group_span
+    whole = -(-span // GROUP) * GROUP
+    return [v.groups == 1, step == 0, step < span, step == span, step == whole]
 
 
-def _source_points() -> Points:
-    def stride(view: FixPart) -> Ints:
-        step, span = view["src_stride"], view.group_span
-        whole = -(-span // GROUP) * GROUP
-        cases = [view.groups == 1, step == 0, step < span, step == span, step == whole]
-        return only(view.live, first_of(cases))
+def _loop3_src(v: Ops) -> list[Bools]:
+    step, span = v.loop3_src, v.tile_span
+    return [step == 0, step < span, step == span]
 
-    def unused(view: FixPart) -> Ints:
-        step = view["src_stride"]
-        return only(view.live & (view.groups == 1), first_of([step == 0, step % GROUP == 0]))
 
-    def k(view: FixPart) -> Ints:
-        index = np.searchsorted([1, 2, 3, 16], view["k"], side="right") - 1
-        return only(view.live & view.columnwise & (view["m"] > 1), index)
+def _loop3_dst(v: Ops) -> list[Bools]:
+    whole = np.where(v.rows > 1, v.rows * v.row_step, v.hull)
+    return [v.repeat_step < v.hull, (v.repeat_step == v.hull) | (v.repeat_step == whole)]
 
-    def repeats(view: FixPart) -> Ints:
-        index = np.searchsorted([1, 2, 3, 8], view["loop3_count"], side="right")
-        return only(view.live, np.where(view["loop3_en"] > 0, index, 0))
 
-    def s3(view: FixPart) -> Ints:
-        step, span = view["loop3_src"], view.tile_span
-        return only(_repeated(view), first_of([step == 0, step < span, step == span]))
+def _lone_group(v: Ops) -> Bools:
+    found: Bools = v.live & (v.groups == 1)
+    return found
 
-    def d3(view: FixPart) -> Ints:
-        step = view["loop3_dst"] * view.bits // 8
-        whole = np.where(view.rows > 1, view.rows * view.row_step, view.hull)
-        tight = (step == view.hull) | (step == whole)
-        return only(_repeated(view), first_of([step < view.hull, tight]))
 
-    def place(view: FixPart) -> Ints:
-        top, start = view.source_end == SIZES[Space.L0C], view["src_addr"] == 0
-        return only(view.live, first_of([top & start, top, start]))
+def _repeated(v: Ops) -> Bools:
+    found: Bools = v.live & (v.repeats > 1)
+    return found
 
+
+SOURCE_POINTS = [
+    cases("src_stride", SRC_STRIDE, _src_stride, "distance of groups against their rows"),
+    cases("src_stride_unused", ["0", "whole fractals", "other"],
+          lambda v: [v.src_stride == 0, v.src_stride % GROUP == 0],
+          "stride of a single group, which has no effect", ops=_lone_group),
+    ranges("k", (1, 2, 3, 16), "k", "nz2dn: words from row to row",
+           ops=lambda v: v.live & v.columnwise & (v.m > 1)),
+    ranges("loop3", (1, 2, 3, 8), "loop3_count", "repeats", apart=(LOOP3[0], "absent")),
+    cases("loop3_src", ["0", "interleaved", "tight", "apart"], _loop3_src,
+          "distance of repeats in L0C against their words", ops=_repeated),
+    cases("loop3_dst", ["interleaved", "tight", "apart"], _loop3_dst,
+          "distance of repeats in the destination against their bytes", ops=_repeated),
+    place("src_place", SIZES[Space.L0C], "src_addr", "source_end", "L0C range", whole="all"),
+    codes("src_mod", [str(at) for at in range(8)], lambda v: v.src_addr // 64 % 8,
+          "L0C word in its 512 B block"),
+]  # fmt: skip
+
+
+def _dst_stride(v: Ops) -> list[Bools]:
+    gap = v.row_step - v.row_bytes
+    return [v.rows == 1, gap == 0, gap < UB_BLOCK, gap < PAGE]
+
+
+STRIDE_POINTS = [
+    cases("dst_stride", DST_STRIDE, _dst_stride, "bytes between rows, columns or groups"),
+    codes("dst_stride_unused", ["below the row", "other"], lambda v: v.row_step >= v.row_bytes,
+          "stride of a single row, which has no effect", ops=lambda v: v.live & (v.rows == 1)),
+]  # fmt: skip
+
+
+def _memory_points(bus_bytes: int) -> list[Row]:
+    """Returns the points of a destination in GM; residues are modulo ``bus_bytes``."""
+    doc, last = "bytes of a row modulo the bus width", str(bus_bytes - 1)
     return [
-        Sampled(point("src_stride", SRC_STRIDE, "distance of groups against their rows"), stride),
-        Sampled(
-            point(
-                "src_stride_unused", ["0", "whole fractals", "other"],
-                "stride of a single group, which has no effect",
-            ),
-            unused,
-        ),
-        Sampled(point("k", range_labels((1, 2, 3, 16)), "nz2dn: words from row to row"), k),
-        Sampled(point("loop3", LOOP3, "repeats"), repeats),
-        Sampled(
-            point("loop3_src", ["0", "interleaved", "tight", "apart"],
-                  "distance of repeats in L0C against their words"),
-            s3,
-        ),
-        Sampled(
-            point("loop3_dst", ["interleaved", "tight", "apart"],
-                  "distance of repeats in the destination against their bytes"),
-            d3,
-        ),
-        Sampled(
-            point("src_place", ["all", "ends at top", "starts at 0", "inside"], "L0C range"), place
-        ),
-        codes(
-            "src_mod", [str(at) for at in range(8)], lambda v: v["src_addr"] // 64 % 8,
-            "L0C word in its 512 B block",
-        ),
-    ]  # fmt: skip
+        *STRIDE_POINTS,
+        bus_residues("gm_mod", bus_bytes, "dst_addr", "GM address"),
+        in_word("gm_align", bus_bytes, "dst_addr", "GM address in its word"),
+        in_word("row_mod", bus_bytes, "row_bytes", doc, last=last),
+        *gm_points("first destination row"),
+    ]
 
 
-def _repeated(view: FixPart) -> Bools:
-    return view.live & (view.repeats > 1)
+def _local_points(spec: OpSpec) -> list[Row]:
+    """Returns the points of a destination in L1 or UB."""
+    name, last = spec.destination, str(UB_BLOCK - 1)
+    what, size = name.upper(), SIZES[space_of(name)]
+    return [
+        *STRIDE_POINTS,
+        residues(f"{name}_mod", WORD, UB_BLOCK, "dst_addr", f"{what} address modulo {WORD}"),
+        in_word("row_mod", UB_BLOCK, "row_bytes", f"bytes of a row modulo {UB_BLOCK}", last=last),
+        place(f"{name}_place", size, "dst_addr", "end", f"{what} range"),
+    ]
 
 
-def _operand_points(spec: OpSpec) -> Points:
-    tops = [SIZES[Space.L0C], SIZES[space_of(spec.destination)]]
+def _most(v: Ops) -> list[Bools]:
+    return [v.grouped & (v.m == MAX_M_NZ), ~v.grouped & (v.m == MAX_M), v.n == MAX_N]
 
-    def kind(view: FixPart) -> Ints:
-        no_m, no_n, no_r = view["m"] == 0, view["n"] == 0, view.repeats == 0
-        several = no_m.astype(np.int64) + no_n + no_r > 1
-        return first_of([several, no_m, no_n, no_r])
 
-    def most(view: FixPart) -> Ints:
-        nz = view.grouped
-        cases = [nz & (view["m"] == MAX_M_NZ), ~nz & (view["m"] == MAX_M), view["n"] == MAX_N]
-        return only(~view.live, first_of(cases))
+def _parameters(v: Ops) -> list[Bools]:
+    segment = 1 << FB_SEGMENT_SHIFT
+    quant_end = v.quant_addr % segment + QUANT_RECORD * v.n
+    relu_end = v.relu_addr % segment + ALPHA_WORD * v.n
+    beyond = v.vector_quant & (quant_end > FB_SEGMENT_BYTES)
+    beyond |= v.vector_relu & (relu_end > FB_SEGMENT_BYTES)
+    return [~(v.vector_quant | v.vector_relu), ~beyond]
 
-    def where(view: FixPart) -> Ints:
-        source = (view["src_addr"] >= tops[0]).astype(np.int64)
-        return only(~view.live, source + 2 * (view["dst_addr"] >= tops[1]))
 
-    def parameters(view: FixPart) -> Ints:
-        top, n, segment = FB_SEGMENT_BYTES, view["n"], 1 << FB_SEGMENT_SHIFT
-        relu = view["relu"] == VECTOR_RELU
-        beyond = view.vector_quant & (view["quant_addr"] % segment + QUANT_RECORD * n > top)
-        beyond |= relu & (view["relu_addr"] % segment + ALPHA_WORD * n > top)
-        return only(~view.live, first_of([~(view.vector_quant | relu), ~beyond]))
-
-    def dead_flag(view: FixPart) -> Ints:
-        return only(~view.live, flag_code(view))
-
-    def limit(view: FixPart) -> Ints:
-        return only(view.live, first_of([view["n"] == MAX_N, view["m"] == L0C_WORDS]))
-
-    points: Points = [
-        codes("flag", FLAGS, flag_code, "unit_flag"),
-        gap_point(),
-        Sampled(
-            point("nop", ["several", "m 0", "n 0", "count 0", "live"], "zero counts"), kind
-        ),
-        Sampled(
-            point("nop_max", [f"m {MAX_M_NZ}", f"m {MAX_M}", f"n {MAX_N}", "smaller"],
-                  "largest counts (FIX-L14) of NOPs; so many rows no live op can have"),
-            most,
-        ),
-        Sampled(
-            point("nop_place", ["inside", "L0C outside", "destination outside", "both outside"],
-                  "NOP bases"),
-            where,
-        ),
-        Sampled(point("nop_flag", FLAGS, "unit_flag of NOPs, without effect"), dead_flag),
-        Sampled(
-            point("nop_fb", ["none", "inside", "beyond"], "vector parameters of NOPs"), parameters
-        ),
-        Sampled(
-            point("limit", [f"n {MAX_N}", f"m {L0C_WORDS}", "smaller"],
-                  "most columns, and as many rows as L0C has words"),
-            limit,
-        ),
+def _operand_points(spec: OpSpec) -> list[Row]:
+    sides = [("L0C", "src_addr", SIZES[Space.L0C]),
+             ("destination", "dst_addr", SIZES[space_of(spec.destination)])]  # fmt: skip
+    points = [
+        codes("flag", FLAGS, "flag_mode", "unit_flag"),
+        GAP,
+        zero_counts("several", {"m 0": "m", "n 0": "n", "count 0": "repeats"}),
+        cases("nop_max", [f"m {MAX_M_NZ}", f"m {MAX_M}", f"n {MAX_N}", "smaller"], _most,
+              "largest counts (FIX-L14) of NOPs; so many rows no live op can have", ops=DEAD),
+        nop_place(sides),
+        codes("nop_flag", FLAGS, "flag_mode", "unit_flag of NOPs, without effect", ops=DEAD),
+        cases("nop_fb", ["none", "inside", "beyond"], _parameters, "vector parameters of NOPs",
+              ops=DEAD),
+        cases("limit", [f"n {MAX_N}", f"m {L0C_WORDS}", "smaller"],
+              lambda v: [v.n == MAX_N, v.m == L0C_WORDS],
+              "most columns, and as many rows as L0C has words"),
     ]  # fmt: skip
     if spec is MTE_L0C_GM:
         sids, hints = range(1 << SID_BITS), range(1 << L2_BITS)
         points += [
-            codes("sid", [str(at) for at in sids], lambda v: v["sid"], "stream hint", live=False),
-            codes("l2", [str(at) for at in hints], lambda v: v["l2"], "L2 hint", live=False),
+            codes("sid", [str(at) for at in sids], "sid", "stream hint", ops=ALL),
+            codes("l2", [str(at) for at in hints], "l2", "L2 hint", ops=ALL),
         ]
     return points
 
@@ -306,18 +280,20 @@ def _crosses(spec: OpSpec) -> tuple[Cross, ...]:
     return tuple(found)
 
 
-def fix_group(form: str, bus_bytes: int) -> Group[FixPart]:
+def fix_group(form: str, bus_bytes: int) -> Group:
     """Returns the group of one write-back; residues of GM addresses are modulo ``bus_bytes``."""
     spec = FORM_SPECS[form]
-    atomic = spec is MTE_L0C_GM
+    in_gm = spec is MTE_L0C_GM
     points = [
         *_shape_points(spec),
-        *_source_points(),
-        *(memory_points(bus_bytes) if atomic else local_points(spec)),
+        *SOURCE_POINTS,
+        *(_memory_points(bus_bytes) if in_gm else _local_points(spec)),
         *_operand_points(spec),
-        *(atomic_points() if atomic else []),
+        *(atomic.atomic_points() if in_gm else []),
     ]
     crosses = _crosses(spec)
-    if atomic:
-        crosses += (*memory_crosses(), *atomic_crosses())
-    return Group(form, points, crosses, FixPart, form_doc(form))
+    if in_gm:
+        odd = (excluding("aligned to the element", bits=("16", "32"), gm_align=ALIGN[1:3]),)
+        aligned = Cross("bits x gm_align", ("bits", "gm_align"), odd)
+        crosses += (aligned, *atomic.atomic_crosses())
+    return Group(form, points, crosses, DERIVED | atomic.DERIVED, form_doc(form))

@@ -3,105 +3,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
-from tb.coverage.fix.view import KINDS, WRITE_BACKS, FixPart
-from tb.coverage.model import NOT_SAMPLED, Cross, Ints, point
-from tb.coverage.sampled import Sampled, only
+from tb.coverage.fix.values import KINDS
+from tb.coverage.model import Cross, Ints
+from tb.coverage.ops import Bools, Derived, Ops
+from tb.coverage.points import ALL, Row, codes, only
 from tb.coverage.scope import Scope
-from tb.coverage.view import Bools
 from tb.isa.burst.table import MTE_L1_FB
-from tb.isa.fix.table import FLAG_NONE, NZ2DN, NZ2NZ, VECTOR_RELU
-
-Points = list[Sampled[FixPart]]
+from tb.isa.fix.table import NZ2DN, NZ2NZ, WRITE_BACKS
 
 OPS: tuple[str, ...] = tuple(spec.name for spec in WRITE_BACKS)
 PARAMETERS = ("none", "quant", "relu", "both")
-FLAGS = ("none", "check", "clear")
-ROWS = ("rows", "columns", "groups")
 NOPS = ("live, live", "live, NOP", "NOP, live", "NOP, NOP")
 
-_OP = np.full(256, NOT_SAMPLED)
+_OP = np.full(256, -1)
 _OP[[spec.opcode for spec in WRITE_BACKS]] = np.arange(len(OPS))
 
-_PAIRS: dict[str, tuple[tuple[str, ...], Callable[[FixPart], Ints], str]] = {
-    "kind": (KINDS, lambda v: v.kind, "kind of pre_quant mode"),
-    "parameters": (
-        PARAMETERS,
-        lambda v: v.vector_quant + 2 * (v["relu"] == VECTOR_RELU),
-        "what is read from fb",
-    ),
-    "flags": (
-        FLAGS,
-        lambda v: np.where(v["unit_flag"] == FLAG_NONE, 0, v["unit_flag"] - 1),
-        "unit_flag",
-    ),
-    "rows": (
-        ROWS,
-        lambda v: np.where(v["layout"] >= NZ2DN, v["layout"] - 1, 0),
-        "what lies in a row of the destination: omitted layout or nz2nd, nz2dn, nz2nz",
-    ),
-}
+_PAIRS: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "kind": (KINDS, "kind", "kind of pre_quant mode"),
+    "parameters": (PARAMETERS, "parameters", "what is read from fb"),
+    "flags": (("none", "check", "clear"), "flag_mode", "unit_flag"),
+    "rows": (("rows", "columns", "groups"), "row_kind",
+             "what lies in a row of the destination: omitted layout or nz2nd, nz2dn, nz2nz"),
+}  # fmt: skip
 """Property of an op and of its predecessor: bins, their index, and a description."""
 
 assert NZ2DN + 1 == NZ2NZ
 
+DERIVED: Derived = {
+    "parameters": lambda v: v.vector_quant + 2 * v.vector_relu,
+    "row_kind": lambda v: np.where(v.layout >= NZ2DN, v.layout - 1, 0),
+    # The op before is a write-back; both of them move data.
+    "after": lambda v: v.before >= 0,
+    "followed": lambda v: v.live & v.after & v.previous.live,
+}
 
-def _followed(view: FixPart) -> Bools:
-    """Both the op and its predecessor move data."""
-    return view.live & (view.before >= 0) & view.previous.live
+
+def _again(vector: str, v: Ops) -> Bools:
+    found: Bools = v.followed & v[vector] & v.previous[vector]
+    return found
 
 
-def order_points() -> Points:
-    """Returns the properties of an op and of its predecessor on the slot in the block."""
+def _of_previous(name: str, v: Ops) -> Ints:
+    found: Ints = v.previous[name]
+    return found
 
-    def before(values: Callable[[FixPart], Ints]) -> Callable[[FixPart], Ints]:
-        return lambda v: only(_followed(v), values(v.previous))
 
-    def own(values: Callable[[FixPart], Ints]) -> Callable[[FixPart], Ints]:
-        return lambda v: only(v.live, values(v))
+def _op_before(v: Ops) -> Ints:
+    return np.where(v.after_load, len(OPS), only(v.after, _OP[v.previous.opcode]))
 
-    def again(vector: Callable[[FixPart], Bools], column: str) -> Callable[[FixPart], Ints]:
-        def index(view: FixPart) -> Ints:
-            both = _followed(view) & vector(view) & vector(view.previous)
-            return only(both, (view[column] != view.previous[column]).astype(np.int64))
 
-        return index
-
-    def nops(view: FixPart) -> Ints:
-        found = 2 * ~view.previous.live + ~view.live
-        return only(view.before >= 0, found)
-
-    def loaded(view: FixPart) -> Ints:
-        return only(view.live & view.after_load, _PAIRS["parameters"][1](view))
-
-    def op_before(view: FixPart) -> Ints:
-        written = only(view.before >= 0, _OP[view.previous.opcode])
-        return np.where(view.after_load, len(OPS), written)
-
-    points: Points = [
-        Sampled(point("op", OPS, "op"), lambda v: _OP[v.opcode]),
-        Sampled(point("op_before", [*OPS, MTE_L1_FB.name], "op before on the slot"), op_before),
-        Sampled(point("nops", NOPS, "the op before and this one"), nops),
-        Sampled(
-            point("loaded", PARAMETERS, f"parameters read from fb right after {MTE_L1_FB.name}"),
-            loaded,
-        ),
-        Sampled(
-            point("records", ["same", "others"], "records after those of the op before"),
-            again(lambda v: v.vector_quant, "quant_addr"),
-        ),
-        Sampled(
-            point("alphas", ["same", "others"], "alphas after those of the op before"),
-            again(lambda v: v["relu"] == VECTOR_RELU, "relu_addr"),
-        ),
-    ]
-    for name, (labels, values, doc) in _PAIRS.items():
-        points.append(Sampled(point(name, labels, doc), own(values)))
-        points.append(Sampled(point(f"{name}_before", labels, f"{doc}, op before"), before(values)))
-    return points
+ORDER_POINTS: list[Row] = [
+    codes("op", OPS, lambda v: _OP[v.opcode], "op", ops=ALL),
+    codes("op_before", [*OPS, MTE_L1_FB.name], _op_before, "op before on the slot", ops=ALL),
+    codes("nops", NOPS, lambda v: 2 * ~v.previous.live + ~v.live, "the op before and this one",
+          ops="after"),
+    codes("loaded", PARAMETERS, "parameters",
+          f"parameters read from fb right after {MTE_L1_FB.name}",
+          ops=lambda v: v.live & v.after_load),
+    codes("records", ["same", "others"], lambda v: v.quant_addr != v.previous.quant_addr,
+          "records after those of the op before", ops=partial(_again, "vector_quant")),
+    codes("alphas", ["same", "others"], lambda v: v.relu_addr != v.previous.relu_addr,
+          "alphas after those of the op before", ops=partial(_again, "vector_relu")),
+    *[row for name, (labels, value, doc) in _PAIRS.items() for row in (
+        codes(name, labels, value, doc),
+        codes(f"{name}_before", labels, partial(_of_previous, value), f"{doc}, op before",
+              ops="followed"),
+    )],
+]  # fmt: skip
+"""Properties of an op and of its predecessor on the slot in the block."""
 
 
 def order_crosses() -> tuple[Cross, ...]:
