@@ -63,19 +63,16 @@ def _cells(types: Sequence[str], ops: Sequence[str]) -> Ints:
 
 
 def _cell(table: Ints, v: Ops) -> Ints:
-    found: Ints = table[v.atomic_type, v.atomic_op]
-    return found
+    return table[v.atomic_type, v.atomic_op]
 
 
 def _seen(event: int, v: Ops) -> Bools:
-    found: Bools = v.updates & (v.events & event > 0)
-    return found
+    return v.updates & (v.events & event > 0)
 
 
 def _half(event: int, ops: int, v: Ops) -> Bools:
     half = v.atomic_type == ATOMIC_TYPES["f16"]
-    found: Bools = _seen(event, v) & half & (v.atomic_op < ops)
-    return found
+    return _seen(event, v) & half & (v.atomic_op < ops)
 
 
 def _narrow(labels: Sequence[str], needs: str) -> dict[str, str]:
@@ -110,8 +107,7 @@ def event_points(narrow: str = "") -> list[Row]:
 
 
 def _op_and_bit(v: Ops) -> Ints:
-    found: Ints = 2 * v.atomic_op + v.c48
-    return found
+    return 2 * v.atomic_op + v.c48
 
 
 def idle_point(values: Source, ops: Source) -> Row:

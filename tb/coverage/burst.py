@@ -17,7 +17,7 @@ from tb.coverage.geometry import (
     unused_gap,
     zero_counts,
 )
-from tb.coverage.model import Cross, Exclusion, Ints, excluding
+from tb.coverage.model import Cross, Exclusion, Ints, crossed, excluding
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import (
     GAP,
@@ -107,8 +107,7 @@ def _order(v: Ops) -> list[Bools]:
 
 
 def _met(event: int, v: Ops) -> Bools:
-    found: Bools = v.live & (v.events & event > 0)
-    return found
+    return v.live & (v.events & event > 0)
 
 
 def _bias_points() -> list[Row]:
@@ -218,10 +217,10 @@ def _crosses(spec: BurstSpec) -> tuple[Cross, ...]:
     if spec.destination == "fb":
         large = (excluding("a segment of fb has 64 units", bursts="16..", units="16.."),)
     crosses = [
-        Cross("bursts x src_gap", ("bursts", "src_gap"), _gap_exclusions("src", spec)),
-        Cross("bursts x dst_gap", ("bursts", "dst_gap"), _gap_exclusions("dst", spec)),
-        Cross("src_gap x dst_gap", ("src_gap", "dst_gap"), both),
-        Cross("bursts x units", ("bursts", "units"), large),
+        crossed("bursts x src_gap", _gap_exclusions("src", spec)),
+        crossed("bursts x dst_gap", _gap_exclusions("dst", spec)),
+        crossed("src_gap x dst_gap", both),
+        crossed("bursts x units", large),
     ]
     if spec.widens:
         wide = [pair for pair in PAIRS if pair.startswith(("f32", "i32"))]
@@ -230,10 +229,10 @@ def _crosses(spec: BurstSpec) -> tuple[Cross, ...]:
         crosses.append(Cross("alignment", ("src_mod", "dst_mod")))
         for name in ("bursts", "units", "src_gap", "dst_gap", "src_offset", "dst_offset"):
             never = halves if name == "src_offset" else ()
-            crosses.append(Cross(f"type x {name}", ("type", name), never))
+            crosses.append(crossed(f"type x {name}", never))
         return tuple(crosses)
     if spec.destination == "fb":
-        crosses.append(Cross("segment x dst_place", ("segment", "dst_place")))
+        crosses.append(crossed("segment x dst_place"))
     return (*crosses, Cross("alignment", ("src_mod", "dst_mod", "len_mod")))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from tb.coverage.geometry import GAPS, WORD, gap_point, largest, place, zero_counts
-from tb.coverage.model import Cross, excluding
+from tb.coverage.model import Cross, crossed, excluding
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import (
     DEAD,
@@ -74,10 +74,10 @@ CROSSES = (
         excluding("one repeat has no gap", repeats="1", gap_blocks=_GAPS[1:]),
         excluding("several have one", repeats=range_labels(REPEATS)[1:], gap_blocks=_GAPS[0]),
     )),
-    Cross("repeats x units", ("repeats", "units")),
-    Cross("word x raw", ("word", "raw")),
-    Cross("word x mod", ("word", "mod")),
-    Cross("parts x word", ("parts", "word")),
+    crossed("repeats x units"),
+    crossed("word x raw"),
+    crossed("word x mod"),
+    crossed("parts x word"),
 )  # fmt: skip
 
 

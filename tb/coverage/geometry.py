@@ -112,8 +112,7 @@ def nop_place(limits: Sequence[tuple[str, str, int]]) -> Row:
 
 def _outside(limits: Sequence[tuple[str, str, int]], v: Ops) -> Ints:
     (_, first, size), (_, second, other) = limits
-    found: Ints = (v[first] >= size) + 2 * (v[second] >= other)
-    return found
+    return (v[first] >= size) + 2 * (v[second] >= other)
 
 
 def zero_counts(several: str, counts: Mapping[str, str], doc: str = "zero counts") -> Row:

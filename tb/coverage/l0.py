@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from tb.coverage.geometry import WORD, nop_place, place, zero_counts
-from tb.coverage.model import Cross, Ints, excluding
+from tb.coverage.model import Cross, Ints, crossed, excluding
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import (
     DEAD,
@@ -102,8 +102,7 @@ def _unused(side: str, v: Ops) -> list[Bools]:
 
 
 def _lone_run(side: str, v: Ops) -> Bools:
-    found: Bools = v.live & (v[f"{side}_runs"] == 1)
-    return found
+    return v.live & (v[f"{side}_runs"] == 1)
 
 
 def _stride_points(side: str, labels: tuple[str, ...]) -> list[Row]:
@@ -172,8 +171,8 @@ def _crosses(spec: LoadSpec) -> tuple[Cross, ...]:
             excluding("several have one", rows=("2..4", "5..16", "17.."), src_stride="one run"),
         )
         return (
-            Cross("rows x columns", ("rows", "columns"), whole),
-            Cross("rows x src_stride", ("rows", "src_stride"), lone),
+            crossed("rows x columns", whole),
+            crossed("rows x src_stride", lone),
         )
     squares = (
         excluding("squares of 64", elem="4 bits", transpose="yes", m_low=("1", "2", "3")),
@@ -189,15 +188,15 @@ def _crosses(spec: LoadSpec) -> tuple[Cross, ...]:
         excluding("squares of 32", elem="1 B", transpose="yes", rows="1"),
     )
     return (
-        Cross("elem x transpose x m_low", ("elem", "transpose", "m_low"), squares),
-        Cross("elem x transpose x k_low", ("elem", "transpose", "k_low"), halves),
-        Cross("elem x transpose x rows", ("elem", "transpose", "rows"), tall),
-        Cross("elem x transpose x src_stride", ("elem", "transpose", "src_stride"), pair[:1]),
-        Cross("elem x transpose x dst_stride", ("elem", "transpose", "dst_stride"), pair[1:]),
-        Cross("elem x transpose x l1_mod", ("elem", "transpose", "l1_mod")),
-        Cross("rows x columns", ("rows", "columns"), whole),
-        Cross("columns x src_stride", ("columns", "src_stride"), strides),
-        Cross("rows x src_stride", ("rows", "src_stride"), single),
+        crossed("elem x transpose x m_low", squares),
+        crossed("elem x transpose x k_low", halves),
+        crossed("elem x transpose x rows", tall),
+        crossed("elem x transpose x src_stride", pair[:1]),
+        crossed("elem x transpose x dst_stride", pair[1:]),
+        crossed("elem x transpose x l1_mod"),
+        crossed("rows x columns", whole),
+        crossed("columns x src_stride", strides),
+        crossed("rows x src_stride", single),
     )
 
 

@@ -128,6 +128,11 @@ class Cross:
     doc: str = ""
 
 
+def crossed(name: str, exclude: Sequence[Exclusion] = ()) -> Cross:
+    """Returns the cross of the points that its name lists: ``rows x columns``."""
+    return Cross(name, tuple(name.split(" x ")), tuple(exclude))
+
+
 @dataclass(frozen=True)
 class CoverGroup:
     """Coverpoints and crosses that are sampled together.

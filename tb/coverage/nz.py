@@ -17,7 +17,7 @@ from tb.coverage.geometry import (
     place,
     zero_counts,
 )
-from tb.coverage.model import Cross, excluding
+from tb.coverage.model import Cross, crossed, excluding
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import (
     ALL,
@@ -221,19 +221,19 @@ def _crosses() -> tuple[Cross, ...]:
     packed = (excluding("packed rows leave no room", packing=small, loop4="interleaved"),)
     narrow = (excluding("a source row has 16 bytes at most", packing=small[0], page="crosses 2+"),)
     return (
-        Cross("packing x elem x tail", ("packing", "elem", "tail"), (*other, *tails)),
-        Cross("packing x elem x d", ("packing", "elem", "d"), other),
-        Cross("packing x rows", ("packing", "rows")),
-        Cross("packing x inner", ("packing", "inner")),
-        Cross("packing x gm_align x elem", ("packing", "gm_align", "elem")),
-        Cross("packing x page", ("packing", "page"), narrow),
-        Cross("packing x outer", ("packing", "outer")),
+        crossed("packing x elem x tail", (*other, *tails)),
+        crossed("packing x elem x d", other),
+        crossed("packing x rows"),
+        crossed("packing x inner"),
+        crossed("packing x gm_align x elem"),
+        crossed("packing x page", narrow),
+        crossed("packing x outer"),
         Cross("groups x outer", ("several", "outer"), several),
-        Cross("packing x loop4", ("packing", "loop4"), packed),
+        crossed("packing x loop4", packed),
         Cross("groups x loop4", ("several", "loop4"), groups),
-        Cross("rows x loop2", ("rows", "loop2"), alone),
-        Cross("loop2 x loop3", ("loop2", "loop3"), rows),
-        Cross("loop3 x loop4", ("loop3", "loop4")),
+        crossed("rows x loop2", alone),
+        crossed("loop2 x loop3", rows),
+        crossed("loop3 x loop4"),
         Cross("small elem x channels", ("packing", "elem", "small_d"),
               (excluding("of the other packing", packing=normal),)),
         Cross("small elem x tail", ("packing", "elem", "small_tail"),

@@ -17,7 +17,7 @@ Bools = NDArray[np.bool_]
 Derived = dict[str, Callable[["Ops"], Any]]
 """Name of a value to the function that computes it from others."""
 
-_BASE: Derived = {
+BASE: Derived = {
     "live": lambda v: np.ones(len(v.places), dtype=bool),
     "dead": lambda v: ~v.live,
     "zero": lambda v: np.zeros(len(v.places), dtype=np.int64),
@@ -49,7 +49,7 @@ class Ops:
         self.view: View = view
         self.places: Ints = places
         self.spec = spec
-        self._derived = {**_BASE, **derived}
+        self._derived = derived
 
     def __getattr__(self, name: str) -> Any:
         """Computes a value.
@@ -59,19 +59,17 @@ class Ops:
         """
         if name.startswith("_"):
             raise AttributeError(name)
-        value = self._value(name)
+        if name in self._derived:
+            value = self._derived[name](self)
+        elif name in View.PER_OP:
+            value = getattr(self.view, name)[self.places]
+        else:
+            try:
+                value = self.view.raw(name)[self.places]
+            except KeyError as error:
+                raise AttributeError(error.args[0]) from None
         self.__dict__[name] = value
         return value
-
-    def _value(self, name: str) -> Any:
-        if name in self._derived:
-            return self._derived[name](self)
-        if name in View.PER_OP:
-            return getattr(self.view, name)[self.places]
-        try:
-            return self.view.raw(name)[self.places]
-        except KeyError as error:
-            raise AttributeError(error.args[0]) from None
 
     def __getitem__(self, name: str) -> Any:
         return getattr(self, name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -26,7 +26,7 @@ from tb.coverage.model import (
     Ints,
     point,
 )
-from tb.coverage.ops import RESERVED, Bools, Derived, Ops
+from tb.coverage.ops import BASE, RESERVED, Bools, Derived, Ops
 from tb.coverage.view import View
 from tb.isa.dtypes import DTYPES
 
@@ -99,6 +99,11 @@ class Group:
         if taken:
             raise CoverageError(f"group {self.name}: derived values are called {', '.join(taken)}")
 
+    @cached_property
+    def values(self) -> Derived:
+        """The derived values with those of every group."""
+        return BASE | self.derived
+
     def define(self) -> CoverGroup:
         """Returns the definition without the sampling."""
         points = tuple(item.point for item in self.points)
@@ -107,7 +112,7 @@ class Group:
     def sample(self, counts: GroupCounts, view: View, rows: Ints) -> None:
         """Counts the ops ``rows`` (``int64[M]``) of ``view`` in ``counts``."""
         if len(rows):
-            ops = Ops(view, rows, self.derived, self.spec)
+            ops = Ops(view, rows, self.values, self.spec)
             counts.sample({item.point.name: item.index(ops) for item in self.points})
 
 

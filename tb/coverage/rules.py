@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, GroupCounts, Ints, excluding
+from tb.coverage.model import NOT_SAMPLED, Exclusion, GroupCounts, Ints, crossed, excluding
 from tb.coverage.ops import Derived
 from tb.coverage.points import ALL, Group, Row, codes, only
 from tb.coverage.scope import Scope
@@ -116,7 +116,7 @@ class RuleGroup(Group):
 
 def rules_group() -> RuleGroup:
     """Returns the group, with bins for every form, whether a run sends it or not."""
-    crosses = (Cross("form x rule", ("form", "rule"), _exclusions()),)
+    crosses = (crossed("form x rule", _exclusions()),)
     doc = "Illegal ops, and legal ones beside them; only in runs that send illegal ops."
     return RuleGroup("rules", POINTS, crosses, DERIVED, doc)
 

@@ -16,9 +16,9 @@ from tb.coverage.model import (
     NOT_SAMPLED,
     CoverGroup,
     Coverpoint,
-    Cross,
     Exclusion,
     GroupCounts,
+    crossed,
     excluding,
     point,
 )
@@ -79,9 +79,9 @@ def _knob_points() -> tuple[Coverpoint, ...]:
 def knobs_group() -> CoverGroup:
     """Returns the group of knobs."""
     crosses = (
-        Cross("channel x stall", ("channel", "stall")),
-        Cross("port x latency x jitter", ("port", "latency", "jitter")),
-        Cross("burst_ops x burst_gap", ("burst_ops", "burst_gap")),
+        crossed("channel x stall"),
+        crossed("port x latency x jitter"),
+        crossed("burst_ops x burst_gap"),
     )
     doc = "Settings of the harness, once for each block of ops; only in runs that draw them."
     return CoverGroup("knobs", _knob_points(), crosses, doc)
@@ -110,10 +110,10 @@ def faults_group() -> CoverGroup:
     )
     sides = tuple(item for name in OPS for item in _sides_missing(name))
     crosses = (
-        Cross("kind x side x memory x place", ("kind", "side", "memory", "place"), never),
-        Cross("op x side x memory", ("op", "side", "memory"), sides),
-        Cross("armed x side", ("armed", "side")),
-        Cross("before x behind", ("before", "behind")),
+        crossed("kind x side x memory x place", never),
+        crossed("op x side x memory", sides),
+        crossed("armed x side"),
+        crossed("before x behind"),
     )
     doc = (
         "First errors of ops that retired with the right status and address, next to what they "
@@ -163,7 +163,7 @@ def resets_group() -> CoverGroup:
         point("times", ["1", "2", "3.."], "resets in a row"),
         point("phase", ["on the edge", "high clock", "low clock"], "when in its clock it began"),
     )
-    crosses = (Cross("slot x state", ("slot", "state"), never),)
+    crosses = (crossed("slot x state", never),)
     doc = "State of each slot when the harness was reset; only in runs that reset it on the way."
     return CoverGroup("resets", points, crosses, doc)
 

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from tb.coverage.model import NOT_SAMPLED, Cross, Exclusion, Ints, excluding
-from tb.coverage.ops import Bools, Derived, Ops
+from tb.coverage.model import NOT_SAMPLED, Exclusion, Ints, crossed, excluding
+from tb.coverage.ops import Derived, Ops
 from tb.coverage.points import ALL, Group, Row, codes, only, ranges
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS, FORMS
@@ -57,9 +57,9 @@ DERIVED: Derived = {
 }
 
 
-def _beside(number: int, v: Ops) -> Bools:
-    found: Bools = v.active[:, number] > (v.slot == number)
-    return found
+def _beside(number: int, v: Ops) -> Ints:
+    others = v.active[:, number] - (v.slot == number)
+    return np.where(others > 0, 0, NOT_SAMPLED)
 
 
 def _points() -> list[Row]:
@@ -79,8 +79,8 @@ def _points() -> list[Row]:
               "slot of the op before in the block", ops=ALL),
         codes("busy_slots", _BUSY, lambda v: (v.active > 0).sum(axis=1) - 1,
               "slots with ops in the block", ops=ALL),
-        *[codes(name, ["active"], "zero", f"another op of {SLOTS[number]} in the block",
-                ops=partial(_beside, number))
+        *[codes(name, ["active"], partial(_beside, number),
+                f"another op of {SLOTS[number]} in the block", ops=ALL)
           for number, name in enumerate(_BESIDE)],
         ranges("wait", WAIT_LOWS, "gap", "idle clocks before it", ops=ALL),
         codes("depends", ["free", "waits"], "waits",
@@ -107,12 +107,11 @@ def _pairs() -> tuple[Exclusion, ...]:
 def traffic_group() -> Group:
     """Returns the group, with bins for every form, whether a run sends it or not."""
     crosses = (
-        Cross("slot x slot_before", ("slot", "slot_before")),
-        Cross("slot x busy_slots", ("slot", "busy_slots")),
-        *[Cross(f"form x {name}", ("form", name)) for name in _BESIDE],
-        Cross(
+        crossed("slot x slot_before"),
+        crossed("slot x busy_slots"),
+        *[crossed(f"form x {name}") for name in _BESIDE],
+        crossed(
             "form x depends x wait",
-            ("form", "depends", "wait"),
             (
                 excluding(
                     "reads nothing",
@@ -121,7 +120,7 @@ def traffic_group() -> Group:
                 ),
             ),
         ),
-        Cross("producer x consumer", ("producer", "consumer"), _pairs()),
+        crossed("producer x consumer", _pairs()),
     )
     doc = "Legal ops of every form, how they follow each other and what runs beside them."
     return Group("traffic", _points(), crosses, DERIVED, doc)

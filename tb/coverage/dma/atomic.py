@@ -19,7 +19,7 @@ from tb.coverage.atomic import (
     idle_point,
     kind_points,
 )
-from tb.coverage.model import Cross, Ints
+from tb.coverage.model import Cross, Ints, crossed
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import Row, codes, ordered_cases, program_flag
 from tb.coverage.view import RESTORED, SET_CTRL
@@ -48,13 +48,11 @@ def _place(bus_bytes: int, v: Ops) -> dict[str, Bools]:
 def _offset(v: Ops) -> Ints:
     size = _SIZES[v.atomic_type]
     first = np.where(size == 1, 0, np.where(size == 2, 4, 6))
-    found: Ints = first + v.ext_addr % 4 // size
-    return found
+    return first + v.ext_addr % 4 // size
 
 
 def _idle(v: Ops) -> Bools:
-    found: Bools = v.live & (v.program & WRITTEN > 0) & (v.atomic_type == 0)
-    return found
+    return v.live & (v.program & WRITTEN > 0) & (v.atomic_type == 0)
 
 
 def atomic_points(bus_bytes: int) -> list[Row]:
@@ -75,7 +73,4 @@ def atomic_points(bus_bytes: int) -> list[Row]:
 
 def atomic_crosses() -> tuple[Cross, ...]:
     """Returns crosses of atomic stores with the place of their rows and the page."""
-    return tuple(
-        Cross(f"atomic_type x {name}", ("atomic_type", name))
-        for name in ("atomic_place", "page", "c48")
-    )
+    return tuple(crossed(f"atomic_type x {name}") for name in ("atomic_place", "page", "c48"))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from tb.coverage.dma import atomic
 from tb.coverage.dma import points as p
 from tb.coverage.dma.values import DERIVED, Shape, shape_of
-from tb.coverage.model import Cross, Exclusion, excluding
+from tb.coverage.model import Cross, Exclusion, crossed, excluding
 from tb.coverage.points import Group
 from tb.coverage.view import form_doc
 
@@ -56,7 +56,7 @@ def _crosses(shape: Shape) -> tuple[Cross, ...]:
     else:
         crosses.append(Cross("alignment", (f"{ext}_mod", f"{loc}_mod", "len_mod")))
     if "ub" in (ext, loc):
-        crosses.append(Cross("elem x ub_sub", ("elem", "ub_sub")))
+        crosses.append(crossed("elem x ub_sub"))
     if not shape.legacy:
         if (ext, loc) == ("gm", "ub"):
             crosses.append(
@@ -66,9 +66,9 @@ def _crosses(shape: Shape) -> tuple[Cross, ...]:
     if shape.padded:
         crosses.append(Cross("pad width x left x right", ("pad_elem", "pad_left", "pad_right")))
         crosses.append(Cross("pad x nesting", ("pad", nesting)))
-        crosses.append(Cross("pad_end x pad_moved", ("pad_end", "pad_moved")))
+        crosses.append(crossed("pad_end x pad_moved"))
     if shape.loads:
-        crosses.append(Cross("fill x rows", ("fill", "rows")))
+        crosses.append(crossed("fill x rows"))
         crosses.append(Cross("fill x nesting", ("fill", nesting)))
         crosses.append(Cross("compact x nesting", ("compact", nesting)))
         crosses.append(Cross("compact x rows", ("compact", "compact_rows")))

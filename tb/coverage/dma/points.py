@@ -104,8 +104,7 @@ def loop_sets(loops: int) -> list[str]:
 
 
 def _active(loops: int, v: Ops) -> Ints:
-    found: Ints = sum((v[f"loop{k}_n"] > 1).astype(np.int64) << k for k in range(loops))
-    return found
+    return sum((v[f"loop{k}_n"] > 1).astype(np.int64) << k for k in range(loops))
 
 
 def count_points(shape: Shape) -> list[Row]:

@@ -96,8 +96,7 @@ def _iterations(k: int, v: Ops) -> Ints:
 
 
 def _absent(k: int, v: Ops) -> Bools:
-    found: Bools = v.n_loops <= k
-    return found
+    return v.n_loops <= k
 
 
 def _live(v: Ops) -> Bools:
@@ -109,21 +108,18 @@ def _live(v: Ops) -> Bools:
 
 def _pad_counted(v: Ops) -> Bools:
     counts = (v.pad_left + v.pad_right > 0) & (v.pad_en == 0)
-    found: Bools = counts & (v.pad_legacy > 0) & (current().pad_unselected == "register")
-    return found
+    return counts & (v.pad_legacy > 0) & (current().pad_unselected == "register")
 
 
 def _pad_bytes(side: str, v: Ops) -> Ints:
     in_bytes = current().legacy_pad_unit == "bytes"
-    found: Ints = v[side] * np.where((v.pad_legacy > 0) & in_bytes, 1, v.elem)
-    return found
+    return v[side] * np.where((v.pad_legacy > 0) & in_bytes, 1, v.elem)
 
 
 def _compact(v: Ops) -> Bools:
     legal = not v.spec.gaps and current().compact == "legal"
     tight = (v.loc_stride == v.length) & (v.n_burst > 1)
-    found: Bools = v.live & (v.length % UB_BLOCK > 0) & tight & legal
-    return found
+    return v.live & (v.length % UB_BLOCK > 0) & tight & legal
 
 
 def _fills(v: Ops) -> bool:
@@ -140,8 +136,7 @@ def stride(v: Ops, side: str, level: int) -> Ints:
     """Returns strides of ``"ext"`` or ``"loc"`` in bytes; level 0 is the rows."""
     name = f"loop{level - 1}_{side}_stride" if level else f"{side}_stride"
     blocks = v.spec.gaps and not level
-    found: Ints = v.length + v[name] * UB_BLOCK if blocks else v[name]
-    return found
+    return v.length + v[name] * UB_BLOCK if blocks else v[name]
 
 
 def _hulls(side: str, v: Ops) -> list[Ints]:

@@ -24,7 +24,7 @@ from tb.coverage.atomic import (
 )
 from tb.coverage.fix.values import ALL_MODES, LAYOUTS, SATS
 from tb.coverage.geometry import ALIGN
-from tb.coverage.model import Cross, Ints, excluding
+from tb.coverage.model import Cross, Ints, crossed, excluding
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import Row, codes, only, place_of
 from tb.coverage.view import ATOMIC_CLAUSE, CTRL_OP_LSB, CTRL_TYPE_LSB
@@ -55,8 +55,7 @@ def _sat(v: Ops) -> Ints:
 
 
 def _ctrl_pair(v: Ops) -> Ints:
-    found: Ints = len(OPS) * (v.ctrl_type - 1) + v.ctrl_op
-    return found
+    return len(OPS) * (v.ctrl_type - 1) + v.ctrl_op
 
 
 def _under(v: Ops) -> Ints:
@@ -65,8 +64,7 @@ def _under(v: Ops) -> Ints:
 
 
 def _idle(v: Ops) -> Bools:
-    found: Bools = v.free & v.ctrl_written & (v.ctrl_type == 0)
-    return found
+    return v.free & v.ctrl_written & (v.ctrl_type == 0)
 
 
 def atomic_points() -> list[Row]:
@@ -99,8 +97,8 @@ def atomic_crosses() -> tuple[Cross, ...]:
     """Returns crosses of atomic updates with alignment and strides of their rows."""
     odd = (excluding("aligned to the element", atomic_type=_WIDE, gm_align=ALIGN[1:3]),)
     return (
-        Cross("atomic_type x gm_align", ("atomic_type", "gm_align"), odd),
-        Cross("update x dst_stride", ("update", "dst_stride")),
-        Cross("update x flag", ("update", "flag")),
-        Cross("update x page", ("update", "page")),
+        crossed("atomic_type x gm_align", odd),
+        crossed("update x dst_stride"),
+        crossed("update x flag"),
+        crossed("update x page"),
     )

@@ -22,7 +22,7 @@ from tb.coverage.fix.values import (
     STAGES,
     WIDE,
 )
-from tb.coverage.model import Cross, excluding
+from tb.coverage.model import Cross, crossed, excluding
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import Row, codes, place_of
 from tb.isa.events import FIX_EVENT_NOTES, FixEvent
@@ -128,8 +128,7 @@ def _name(event: FixEvent) -> str:
 
 
 def _met(event: int, v: Ops) -> Bools:
-    found: Bools = v.live & (v.events & event > 0)
-    return found
+    return v.live & (v.events & event > 0)
 
 
 def _copied_nan(v: Ops) -> Bools:
@@ -170,8 +169,7 @@ _ALPHAS = (
 def _alpha(event: int, scaled: bool, knob: str, v: Ops) -> Bools:
     met = _met(event, v) & (v.relu >= SCALAR_RELU)
     met &= knob in ("", current().alpha)
-    found: Bools = met & (v.scaled == scaled)
-    return found
+    return met & (v.scaled == scaled)
 
 
 def alpha_points() -> list[Row]:
@@ -194,8 +192,8 @@ def event_crosses() -> tuple[Cross, ...]:
     ranged = tuple(name for name in STAGES[1:] if name != WIDE)
     finite = (excluding("the source value is finite", stage=ranged),)
     return (
-        Cross("float_sat x nan", ("float_sat", "nan")),
-        Cross("float_sat x inf", ("float_sat", "inf")),
+        crossed("float_sat x nan"),
+        crossed("float_sat x inf"),
         Cross("float_sat x high", ("float_sat", "saturated_high"), at_limit),
         Cross("float_sat x low", ("float_sat", "saturated_low"), at_limit),
         Cross("float_sat x special", ("float_sat", "overflow_special"),

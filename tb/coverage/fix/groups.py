@@ -30,7 +30,7 @@ from tb.coverage.geometry import (
     place,
     zero_counts,
 )
-from tb.coverage.model import Cross, Exclusion, excluding
+from tb.coverage.model import Cross, Exclusion, crossed, excluding
 from tb.coverage.ops import Bools, Ops
 from tb.coverage.points import (
     ALL,
@@ -125,13 +125,11 @@ def _loop3_dst(v: Ops) -> list[Bools]:
 
 
 def _lone_group(v: Ops) -> Bools:
-    found: Bools = v.live & (v.groups == 1)
-    return found
+    return v.live & (v.groups == 1)
 
 
 def _repeated(v: Ops) -> Bools:
-    found: Bools = v.live & (v.repeats > 1)
-    return found
+    return v.live & (v.repeats > 1)
 
 
 SOURCE_POINTS = [
@@ -260,20 +258,19 @@ def _crosses(spec: OpSpec) -> tuple[Cross, ...]:
             excluding("halves are whole 32 B blocks", layout=split_n, dst_stride="gap below 32 B")
         )
     found = [
-        Cross("layout x tail x rows", ("layout", "tail", "rows"), tuple(shapes)),
-        Cross("layout x bits", ("layout", "bits"), tuple(narrow)),
-        Cross("layout x src_stride", ("layout", "src_stride"), tuple(strides)),
-        Cross("layout x dst_stride", ("layout", "dst_stride"), tuple(rows)),
-        Cross("bits x dst_stride", ("bits", "dst_stride")),
-        Cross("layout x loop3", ("layout", "loop3"), tuple(loops)),
-        Cross("loop3_src x loop3_dst", ("loop3_src", "loop3_dst")),
-        Cross("layout x flag", ("layout", "flag")),
+        crossed("layout x tail x rows", tuple(shapes)),
+        crossed("layout x bits", tuple(narrow)),
+        crossed("layout x src_stride", tuple(strides)),
+        crossed("layout x dst_stride", tuple(rows)),
+        crossed("bits x dst_stride"),
+        crossed("layout x loop3", tuple(loops)),
+        crossed("loop3_src x loop3_dst"),
+        crossed("layout x flag"),
     ]
     if ub:
         found.append(
-            Cross(
+            crossed(
                 "layout x ub_sub",
-                ("layout", "ub_sub"),
                 (excluding("both sub-blocks", layout=SPLITS, ub_sub=("0", "1")),),
             )
         )
@@ -294,6 +291,6 @@ def fix_group(form: str, bus_bytes: int) -> Group:
     crosses = _crosses(spec)
     if in_gm:
         odd = (excluding("aligned to the element", bits=("16", "32"), gm_align=ALIGN[1:3]),)
-        aligned = Cross("bits x gm_align", ("bits", "gm_align"), odd)
+        aligned = crossed("bits x gm_align", odd)
         crosses += (aligned, *atomic.atomic_crosses())
     return Group(form, points, crosses, DERIVED | atomic.DERIVED, form_doc(form))

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from tb.coverage.fix.values import KINDS
-from tb.coverage.model import Cross, Ints
+from tb.coverage.model import Cross, Ints, crossed
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import ALL, Row, codes, only
 from tb.coverage.scope import Scope
@@ -44,13 +44,11 @@ DERIVED: Derived = {
 
 
 def _again(vector: str, v: Ops) -> Bools:
-    found: Bools = v.followed & v[vector] & v.previous[vector]
-    return found
+    return v.followed & v[vector] & v.previous[vector]
 
 
 def _of_previous(name: str, v: Ops) -> Ints:
-    found: Ints = v.previous[name]
-    return found
+    return v.previous[name]
 
 
 def _op_before(v: Ops) -> Ints:
@@ -81,7 +79,7 @@ ORDER_POINTS: list[Row] = [
 def order_crosses() -> tuple[Cross, ...]:
     """Returns the cross of each property of an op with that of its predecessor."""
     pairs = [Cross(f"{name} x {name}_before", (name, f"{name}_before")) for name in _PAIRS]
-    return (Cross("op x op_before", ("op", "op_before")), *pairs)
+    return (crossed("op x op_before"), *pairs)
 
 
 def order_scope(forms: Sequence[str]) -> Scope:

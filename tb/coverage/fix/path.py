@@ -17,7 +17,7 @@ import numpy as np
 from tb.coverage.atomic import WRITTEN
 from tb.coverage.fix import events, order, values
 from tb.coverage.fix.values import ALL_MODES, CONVERTING, RESULT_NEEDS, RESULTS, SATS, needs_of
-from tb.coverage.model import NOT_SAMPLED, Cross, Ints, excluding
+from tb.coverage.model import NOT_SAMPLED, Cross, Ints, crossed, excluding
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import Group, Row, cases, codes, place_of, program_flag, ranges
 from tb.coverage.scope import Scope
@@ -90,8 +90,7 @@ def _sat_of(table: Ints, column: str, v: Ops) -> Ints:
 
 def _mode(legal: Ints, v: Ops) -> Ints:
     row = np.where((v.quant == 0) & (v.quant_type == 0), _ABSENT, v.quant)
-    found: Ints = legal[row, v.pad_dtype]
-    return found
+    return legal[row, v.pad_dtype]
 
 
 def _mode_points() -> list[Row]:
@@ -122,13 +121,11 @@ def _mode_points() -> list[Row]:
 
 def _relu(v: Ops) -> Ints:
     written = (v.relu > 0) | (v.relu_type > 0) | (v.clip_en > 0)
-    found: Ints = v.relu + written
-    return found
+    return v.relu + written
 
 
 def _clip_type(types: Ints, v: Ops) -> Ints:
-    found: Ints = types[v.dst_type, v.clip_type]
-    return found
+    return types[v.dst_type, v.clip_type]
 
 
 _LIMITS = np.array([CLIP_LIMITS.get(code, 0) for code in range(len(DSTS))])
@@ -137,8 +134,7 @@ _CLIPPED = place_of(CLIPPED, DSTS)
 
 def _clip_value(v: Ops) -> Ints:
     other = np.where(v.clip == _LIMITS[v.dst_type], 1, 2)
-    found: Ints = 3 * _CLIPPED[v.dst_type] + np.where(v.clip == 1, 0, other)
-    return found
+    return 3 * _CLIPPED[v.dst_type] + np.where(v.clip == 1, 0, other)
 
 
 def _relu_points() -> list[Row]:
@@ -165,8 +161,7 @@ def _relu_points() -> list[Row]:
 
 def _payload(vector: str, column: str, v: Ops) -> Ints:
     """Returns the index of a payload's type, those of pointers after those of scalars."""
-    found: Ints = len(NUMBER_TYPES) * v[vector] + np.maximum(v[column] - 1, 0)
-    return found
+    return len(NUMBER_TYPES) * v[vector] + np.maximum(v[column] - 1, 0)
 
 
 _PLAIN_OF = np.full(_ABSENT, NOT_SAMPLED)
@@ -175,14 +170,12 @@ _PLAIN_OF[[mode.code for mode in _PLAIN]] = 3 * np.arange(len(_PLAIN))
 
 def _plain(v: Ops) -> Bools:
     written = (v.quant > 0) | (v.quant_type > 0)
-    found: Bools = v.live & written & (_PLAIN_OF[v.quant] >= 0)
-    return found
+    return v.live & written & (_PLAIN_OF[v.quant] >= 0)
 
 
 def _ignored(v: Ops) -> Ints:
     what = np.where(v.quant_scale > 0, 1, 2)
-    found: Ints = _PLAIN_OF[v.quant] + np.where(v.quant_addr > 0, 0, what)
-    return found
+    return _PLAIN_OF[v.quant] + np.where(v.quant_addr > 0, 0, what)
 
 
 def _magnitude(bits: str, v: Ops) -> list[Bools]:
@@ -191,19 +184,16 @@ def _magnitude(bits: str, v: Ops) -> list[Bools]:
 
 
 def _sign(bits: str, v: Ops) -> Ints:
-    found: Ints = v[bits] >> 31 & 1
-    return found
+    return v[bits] >> 31 & 1
 
 
 def _low(bits: str, v: Ops) -> Bools:
-    found: Bools = v[bits] & ~SCALE_MASK & 0xFFFFFFFF > 0
-    return found
+    return v[bits] & ~SCALE_MASK & 0xFFFFFFFF > 0
 
 
 def _single(scalar: str, kind: str, v: Ops) -> Bools:
     """Returns the ops with a scalar payload of type f32."""
-    found: Bools = v[scalar] & (v[kind] <= 1)
-    return found
+    return v[scalar] & (v[kind] <= 1)
 
 
 def _number_points(what: str, scalar: str, bits: str, kind: str) -> list[Row]:
@@ -281,14 +271,14 @@ def _crosses() -> tuple[Cross, ...]:
     )
     several = "n is more than 496 channels of scale, 1008 of alpha"
     return (
-        Cross("relu x clip x dst", ("relu", "clip", "dst"), clips),
+        crossed("relu x clip x dst", clips),
         *[
             Cross(f"{name} x channels", (name, "channels"),
                   (excluding(several, **{name: "whole"}, channels=CHANNELS[:2]),))
             for name in ("quant_rows", "relu_rows")
         ],
-        Cross("relu_segment x relu_rows", ("relu_segment", "relu_rows")),
-        Cross("flag x flag_blocks", ("flag", "flag_blocks")),
+        crossed("relu_segment x relu_rows"),
+        crossed("flag x flag_blocks"),
     )  # fmt: skip
 
 
@@ -305,7 +295,7 @@ def path_group() -> Group:
         *events.alpha_points(),
         *order.ORDER_POINTS,
     ]
-    clauses = Cross("sat_clause x sat_under", ("sat_clause", "sat_under"))
+    clauses = crossed("sat_clause x sat_under")
     crosses = (*_crosses(), clauses, *events.event_crosses(), *order.order_crosses())
     doc = "Legal write-backs of all three ops: values on their way, parameters, flags, order."
     return Group(NAME, points, crosses, DERIVED, doc)

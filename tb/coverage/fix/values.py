@@ -176,8 +176,7 @@ def _conversion_sat(v: Ops) -> Ints:
 
 def _coded(table: Ints | Bools, v: Ops) -> Ints:
     """Returns the entry of the ``pre_quant`` code in a table."""
-    found: Ints = table[v.quant]
-    return found
+    return table[v.quant]
 
 
 DERIVED: Derived = {
