@@ -27,13 +27,11 @@ class Shape:
     """Properties of the strided copy of a form.
 
     Attributes:
-        form: Name of the form.
         ext, loc: Address spaces of the two sides of its descriptor.
         store: Data go from ``loc`` to ``ext``.
         legacy: The form reads loop registers.
     """
 
-    form: str
     ext: str
     loc: str
     store: bool
@@ -83,7 +81,7 @@ def shape_of(form: str) -> Shape:
     spec = FORM_SPECS[form]
     store = spec.destination == "gm"
     ext, loc = spec.source, spec.destination
-    return Shape(form, loc if store else ext, ext if store else loc, store, form in LEGACY_FORMS)
+    return Shape(loc if store else ext, ext if store else loc, store, form in LEGACY_FORMS)
 
 
 def block_end(values: Ints) -> Ints:
