@@ -75,7 +75,7 @@ def _half(event: int, ops: int, v: Ops) -> Bools:
     return _seen(event, v) & half & (v.atomic_op < ops)
 
 
-def _narrow(labels: Sequence[str], needs: str) -> dict[str, str]:
+def narrow_bins(labels: Sequence[str], needs: str) -> dict[str, str]:
     """Returns the bins of updates of 16-bit integers with the knobs they need."""
     return {label: needs for label in labels if label.startswith("s16")}
 
@@ -84,9 +84,9 @@ def kind_points(narrow: str = "") -> list[Row]:
     """Returns the points of type and op; ``narrow`` is the knob that s16 needs."""
     return [
         codes("atomic", PAIRS, partial(_cell, _cells(TYPES, OPS)), "atomic type and op",
-              ops="updates", needs=_narrow(PAIRS, narrow)),
+              ops="updates", needs=narrow_bins(PAIRS, narrow)),
         codes("atomic_type", TYPES, lambda v: v.atomic_type - 1, "atomic type",
-              ops="updates", needs=_narrow(TYPES, narrow)),
+              ops="updates", needs=narrow_bins(TYPES, narrow)),
     ]  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def event_points(narrow: str = "") -> list[Row]:
     for event, (types, ops) in EVENT_CELLS.items():
         name, labels = f"met_{event.name}".lower(), [f"{x} {op}" for x, op in product(types, ops)]
         values, met = partial(_cell, _cells(types, ops)), partial(_seen, event.value)
-        needs = _narrow(labels, narrow)
+        needs = narrow_bins(labels, narrow)
         found.append(codes(name, labels, values, FIX_EVENT_NOTES[event], ops=met, needs=needs))
     for event, ops in _HALF_EVENTS.items():
         labels = [f"{op} {bit}" for op, bit in product(ops, BITS_48)]

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from tb.coverage.dma.atomic import atomic_points
 from tb.coverage.dma.points import loop_sets
 from tb.coverage.dma.values import shape_of
-from tb.coverage.fix.groups import FLAGS
-from tb.coverage.fix.values import LAYOUTS
+from tb.coverage.fix.values import FLAGS, LAYOUTS
 from tb.coverage.l0 import ELEMENTS, TYPES
 from tb.coverage.rules import LOWERED, rules_of
 from tb.coverage.scope import Scope

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,11 +193,9 @@ class CoverGroup:
 
         ``chosen`` maps points to ``bool[bins]``; every bin of a point that is left out is chosen.
         """
-        shape = self.shape(cross)
-        mask = np.ones(shape, dtype=bool)
-        for name, bins in chosen.items():
-            mask &= _along(bins, cross.of.index(name), len(shape))
-        return mask.ravel()
+        every = {name: np.ones(len(self.by_name[name].bins), dtype=bool) for name in cross.of}
+        masks = [chosen.get(name, every[name]) for name in cross.of]
+        return reduce(np.logical_and.outer, masks).ravel()
 
     def label(self, name: str, index: int) -> str:
         """Returns the name of one bin or cross cell."""
@@ -209,12 +207,6 @@ class CoverGroup:
             f"{axis}={self.by_name[axis].bins[int(at)].name}"
             for axis, at in zip(cross.of, cell, strict=True)
         )
-
-
-def _along(values: NDArray[np.bool_], axis: int, axes: int) -> NDArray[np.bool_]:
-    shape = [1] * axes
-    shape[axis] = len(values)
-    return values.reshape(shape)
 
 
 @dataclass

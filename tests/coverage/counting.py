@@ -110,7 +110,7 @@ def hits(counts: GroupCounts, name: str) -> dict[str, int]:
 
 def one(op: V06Op) -> dict[str, str]:
     """Returns coverpoint to the bin that one op falls into."""
-    coverage = FunctionalCoverage()
+    coverage = FunctionalCoverage(forms=(op.spec.name,))
     coverage.sample(from_ops([op]))
     coverage.flush()
     counts = coverage.groups[op.spec.name]

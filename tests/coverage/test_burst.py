@@ -10,7 +10,7 @@ import pytest
 
 from tb.coverage.functional import FunctionalCoverage
 from tb.isa.block import OpBlock, from_descriptors, from_ops
-from tb.isa.burst.op import BurstDescriptor, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst.op import BurstDescriptor, MteL1Bt, MteUbUb
 from tb.isa.burst.table import MTE_L1_BT, MTE_UB_UB
 from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.dtypes import DTYPES, Ptr
@@ -18,7 +18,7 @@ from tb.isa.events import BiasEvent
 from tb.isa.footprint import Footprint, destination, source
 from tb.isa.lower import Descriptor
 from tb.isa.spaces import SEGMENTS, Space
-from tests.coverage.counting import collect, compare, hits, one, range_label, slow_counts, traffic
+from tests.coverage.counting import collect, compare, hits, range_label, slow_counts, traffic
 
 FORMS = ("mte_ub_ub", "mte_ub_l1", "mte_l1_bt", "mte_l1_fb", "copy_ubuf_to_ubuf")
 
@@ -87,69 +87,6 @@ def test_against_one_op_at_a_time(form: str) -> None:
     coverage = collect(blocks, forms=(form,))
     compare(coverage, slow_counts(blocks, slow), form)
     assert coverage.impossible == []
-
-
-@pytest.mark.long
-def test_bins_of_a_ub_copy() -> None:
-    found = one(MteUbUb(0, 32 * 40, 4, 3, 6, 0))
-    want = {
-        "len": "4..7", "n_burst": "3", "src_gap": "4..15", "dst_gap": "0", "src_mod": "0",
-        "dst_mod": "0", "len_mod": "0", "bytes": "256..1023", "src_place": "starts at 0",
-        "dst_place": "inside", "order": "behind", "nop": "live", "ub_sub": "0", "dtype": "i8",
-    }  # fmt: skip
-    assert {name: found[name] for name in want} == want
-    assert "src_gap_unused" not in found
-    # The source's last burst ends at (4 + 6) * 2 + 4 = 24 blocks.
-    assert one(MteUbUb(0, 32 * 24, 4, 3, 6, 0))["order"] == "right behind"
-    assert one(MteUbUb(32 * 12, 0, 4, 3, 6, 0))["order"] == "right before"
-    assert one(MteUbUb(32 * 13, 0, 4, 3, 6, 0))["order"] == "before"
-    assert one(MteUbUb(0, 32 * 5, 4, 3, 6, 6))["order"] == "between"
-
-
-def test_bins_of_a_lone_burst() -> None:
-    found = one(MteUbL1(262144 - 64, 524288 - 64, 2, 1, 65535, 1024))
-    want = {
-        "src_gap": "one burst", "src_gap_unused": "65535", "dst_gap_unused": "1024..",
-        "src_place": "ends at top", "dst_place": "ends at top", "src_mod": "64",
-    }  # fmt: skip
-    assert {name: found[name] for name in want} == want
-    assert one(MteUbL1(0, 0, 2, 1, 0, 1023))["dst_gap_unused"] == "1..1023"
-
-
-@pytest.mark.long
-def test_bins_of_nops() -> None:
-    found = one(MteL1Fb(1 << 20, 1 << 12, 65535, 0, 0, 0))
-    assert found["nop"] == "count 0"
-    assert found["nop_max"] == "len 65535"
-    assert found["nop_place"] == "both outside"
-    assert "len" not in found
-    assert one(MteL1Fb(0, 0, 0, 4095, 0, 0))["nop_max"] == "count 4095"
-    assert one(MteUbL1(0, 1 << 19, 0, 65535, 0, 0))["nop_max"] == "count 65535"
-    assert one(MteUbL1(0, 1 << 19, 0, 9, 0, 0))["nop_place"] == "destination outside"
-    assert one(MteL1Fb(0, 0, 0, 0, 0, 0))["nop"] == "both 0"
-
-
-@pytest.mark.long
-def test_whole_parameter_memory() -> None:
-    assert one(MteL1Fb(0, 0, 64, 1, 0, 0))["dst_place"] == "whole"
-    assert one(MteL1Fb(0, 64, 63, 1, 0, 0))["dst_place"] == "ends at top"
-    second = one(MteL1Fb(0, 0x10000, 64, 1, 0, 0))
-    assert (second["segment"], second["dst_place"]) == ("1 (pre_relu)", "whole")
-    assert one(MteL1Fb(0, 0x10FC0, 1, 1, 0, 0))["dst_place"] == "ends at top"
-    assert one(MteL1Fb(0, 0x10040, 0, 1, 0, 0))["nop_place"] == "inside"
-    found = one(MteL1Bt(0, 0, 1024, 1, 0, 0))
-    assert (found["dst_place"], found["len"], found["bytes"]) == ("whole", "1024..", "1024..")
-
-
-def test_offsets_of_bias_elements() -> None:
-    types = Ptr("f16", "l1"), Ptr("f32", "bt")
-    found = one(MteL1Bt(32, 64, 3, 2, 4, 10, *types))
-    assert found["type"] == "f16 to f32"
-    assert found["src_offset"] == str((3 + 4) * 2)
-    assert found["dst_offset"] == str(3 + 10)
-    found = one(MteL1Bt(32, 64, 3, 2, 4, 14))
-    assert (found["src_offset"], found["dst_offset"]) == (str((3 + 4) * 4 % 32), "1")
-    assert "src_offset" not in one(MteL1Bt(32, 64, 3, 1, 4, 10, *types))
 
 
 def test_data_classes_by_type() -> None:

@@ -13,12 +13,11 @@ from sequences.corner.blocks import corner_blocks
 from sequences.draw.copies import CopyGenerator
 from tb.coverage.export.exchange import from_json
 from tb.coverage.functional import FunctionalCoverage
-from tb.coverage.model import Coverage, CoverageError
+from tb.coverage.model import CoverageError
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
-from tb.isa.dma.op import DmaDescriptor, Loop, MteGmUb, MteUbGm, Pad
-from tb.isa.dtypes import Ptr
-from tests.coverage.counting import GM_UB, Executed, SlowCounts, collect, compare, form_of, one
+from tb.isa.dma.op import DmaDescriptor
+from tests.coverage.counting import GM_UB, Executed, SlowCounts, collect, compare, form_of
 
 pytestmark = pytest.mark.long
 
@@ -76,39 +75,6 @@ def test_against_one_op_at_a_time(bus: int) -> None:
         compare(coverage, slow, form)
 
 
-def test_bins_of_hand_made_ops() -> None:
-    types = Ptr("i16", "gm"), Ptr("ui16", "ub")
-    loops = (Loop(2, 24, 192), Loop(1, 0, 0))
-    load = MteGmUb(4090, 0, 8, 3, 8, 64, loops, Pad("i16", 7, 16, 0), 2, *types)
-    found = one(load)
-    want = {
-        "len": "8..15", "len_mod": "8", "gm_mod": str(4090 % 32), "n_burst": "3", "n_loops": "2",
-        "loop0_count": "2", "loop1_count": "1", "loop2_count": "absent", "loops_active": "0",
-        "gm_row_stride": "equal len", "ub_row_stride": "tight", "gm_loop0_stride": "next",
-        "ub_loop0_stride": "next", "gm_loop1_stride": "one iteration", "page": "crosses 1",
-        "ub_place": "starts at 0", "l2": "2", "nop": "live", "bytes": "1..63",
-    }  # fmt: skip
-    assert {name: found[name] for name in want} == want
-    found = one(MteUbGm(64, (1 << 40) - 30, 10, 1, 0, 1 << 35, (Loop(3, 0, 10),)))
-    assert found["gm_place"] == "ends at 2^40"
-    assert found["ub_loop0_stride"] == "0"
-    assert found["gm_stride_unused"] == "aligned"
-    assert found["n_burst"] == "1"
-    assert "pad" not in found
-    assert one(MteUbGm(0, 0, 0, 65535, 0, 0, ()))["nop_max"] == "n_burst 65535"
-    assert "len" not in one(MteUbGm(0, 0, 0, 65535, 0, 0, ()))
-
-
-def test_unpadded_and_padded_tails() -> None:
-    base = MteGmUb(0, 0, 33, 2, 40, 128, (), Pad("i8", 1, 0, 0))
-    assert one(base)["pad_tail"] == "65.."
-    assert one(base)["pad"] == "i8"
-    assert one(base)["ub_row_stride"] == "+64..256"
-    bare = one(MteGmUb(0, 0, 33, 2, 40, 128))
-    assert bare["pad"] == "off"
-    assert "pad_tail" not in bare
-
-
 def test_mask_and_buffering() -> None:
     blocks = list(CopyGenerator(22, GM_UB).blocks(500))
     coverage = FunctionalCoverage()
@@ -124,17 +90,6 @@ def test_mask_and_buffering() -> None:
     assert coverage.summary() == before
     with pytest.raises(CoverageError, match="mask of 1"):
         coverage.sample(blocks[0], np.ones(1, dtype=bool))
-
-
-def test_block_by_block_is_the_same_as_all_at_once() -> None:
-    blocks = list(CopyGenerator(23, GM_UB).blocks(800))
-    together = collect(blocks)
-    merged = Coverage([])
-    for block in blocks:
-        merged.merge(collect([block]))
-    for name, counts in together.groups.items():
-        for item, values in counts.hits.items():
-            assert merged.groups[name].hits[item].tolist() == values.tolist(), (name, item)
 
 
 def test_json_of_a_run() -> None:

@@ -9,22 +9,12 @@ import numpy as np
 import pytest
 
 from tb.coverage.functional import FunctionalCoverage
-from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import (
-    Atomic,
-    FbPtr,
     FixDescriptor,
-    Loop3,
-    MteL0cGm,
-    MteL0cL1,
-    MteL0cUb,
-    PreQuant,
-    Scalar,
 )
 from tb.isa.footprint import destinations, source
-from tb.isa.lower import Descriptor, lower
-from tb.isa.rules import first_d_violation, s_violations
-from tests.coverage.counting import collect, compare, one, range_label, slow_counts, traffic
+from tb.isa.lower import Descriptor
+from tests.coverage.counting import collect, compare, range_label, slow_counts, traffic
 
 FORMS = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
 M = ("1", "2..14", "15", "16", "17..31", "32", "33..63", "64..255", "256..1023", "1024..")
@@ -155,145 +145,6 @@ def test_against_one_op_at_a_time(form: str) -> None:
     compare(coverage, slow_counts(blocks, slow), form)
 
 
-GM = MteL0cGm(0, 0, 18, 40, 32, 48)
-L1 = MteL0cL1(64, 32, 18, 40, 32, 48)
-UB = MteL0cUb(128, 96, 18, 64, 32, 64)
-F16, S4 = Ptr("f16", "gm"), Ptr("i4", "gm")
-FX_E2 = replace(GM, layout="nz2dn", k=1, dst_stride=24)
-FX_E5 = MteL0cGm(0, 4, 8, 16, 16, 8, layout="nz2dn", k=2)
-FX_E6 = MteL0cGm(0, 4095 * 4, 4, 16, 16, 20, layout="nz2nd", loop3=Loop3(2, 16, 80))
-NZ0 = MteL0cL1(0, 0, 18, 32, 32, 320, layout="nz2nz", split=0)
-NZ1 = MteL0cUb(0, 0, 18, 40, 32, 160, 1, layout="nz2nz", split=1)
-
-
-@pytest.mark.parametrize(
-    ("op", "want"),
-    [
-        (GM, {"layout": "omitted", "tail": "8", "n_tail": "8", "rows": "17..", "m": "17..31",
-              "src_stride": "whole fractals", "dst_stride": "gap 32..4095 B", "flag": "none",
-              "loop3": "absent", "src_place": "starts at 0", "gm_align": "0", "kind": "none",
-              "gm_place": "starts at 0", "page": "starts at edge", "dst": "f32", "bits": "32"}),
-        (FX_E2, {"layout": "nz2dn", "k": "1", "dst_stride": "gap below 32 B", "row_mod": "other"}),
-        (FX_E5, {"k": "2", "src_stride": "one group", "src_stride_unused": "whole fractals",
-                 "dst_stride": "contiguous", "row_mod": "0", "gm_align": "other"}),
-        (FX_E6, {"loop3": "2", "loop3_src": "apart", "loop3_dst": "tight", "gm_mod": "28",
-                 "page": "crosses 1", "dst_stride": "gap below 32 B"}),
-        (L1, {"layout": "omitted", "l1_mod": "32", "l1_place": "inside", "src_mod": "1",
-              "dst_stride": "gap 32..4095 B", "row_mod": "0"}),
-        (NZ0, {"layout": "nz2nz", "tail": "0", "dst_stride": "gap 32..4095 B",
-               "l1_place": "starts at 0", "bytes": "1024..4095"}),
-        (NZ1, {"layout": "nz2nz split", "tail": "8", "ub_sub": "1"}),
-        (replace(UB, ub_split="split_m"), {"layout": "split_m", "dst_stride": "contiguous",
-                                           "bytes": "4096..16383", "ub_mod": "96"}),
-        (replace(UB, ub_split="split_n"), {"layout": "split_n", "dst_stride": "gap 32..4095 B",
-                                           "row_mod": "0"}),
-    ],
-)  # fmt: skip
-def test_bins_of_ops(op: MteL0cGm | MteL0cL1 | MteL0cUb, want: dict[str, str]) -> None:
-    found = one(op)
-    assert {name: found.get(name) for name in want} == want
-    assert ("ub_sub" in found) == (isinstance(op, MteL0cUb) and not op.ub_split)
-
-
-@pytest.mark.long
-def test_halves_of_a_split_tile() -> None:
-    # Nine rows of 256 bytes each; 18 rows of 128 bytes, half a stride apart.
-    tight = replace(UB, ub_split="split_n", dst_stride=32)
-    assert one(tight)["dst_stride"] == "contiguous"
-    assert one(replace(UB, ub_split="split_m", m=2))["dst_stride"] == "one row"
-    assert one(replace(UB, ub_split="split_m", dst=262144 - 9 * 256))["ub_place"] == "ends at top"
-
-
-@pytest.mark.parametrize(
-    ("stride", "want"),
-    [(0, "0"), (16, "interleaved"), (32, "tight"), (48, "more")],
-)
-def test_source_strides_of_whole_groups(stride: int, want: str) -> None:
-    assert one(replace(GM, m=32, src_stride=stride))["src_stride"] == want
-
-
-def test_source_strides_follow_k() -> None:
-    # Rows 0, 3, ... 21: the group ends after word 21.
-    op = MteL0cGm(0, 0, 8, 17, 16, 8, layout="nz2dn", k=3)
-    assert one(op)["src_stride"] == "interleaved"
-    assert one(replace(op, src_stride=32))["src_stride"] == "whole fractals"
-    assert one(replace(op, src_stride=48))["src_stride"] == "more"
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("loop3", "want"),
-    [
-        (Loop3(3, 0, 76), ("0", "tight")),
-        (Loop3(3, 3, 16), ("interleaved", "interleaved")),
-        (Loop3(3, 4, 80), ("tight", "tight")),
-        (Loop3(3, 5, 77), ("apart", "apart")),
-    ],
-)
-def test_repeats(loop3: Loop3, want: tuple[str, str]) -> None:
-    found = one(replace(FX_E6, loop3=loop3))
-    assert (found["loop3_src"], found["loop3_dst"]) == want
-    assert not {"loop3_src", "loop3_dst"} & one(replace(FX_E6, loop3=Loop3(1, 9, 9))).keys()
-
-
-@pytest.mark.long
-def test_ends_of_the_memories() -> None:
-    whole = MteL0cL1(0, 0, 4096, 16, 16, 16, layout="nz2nd")
-    found = one(whole)
-    assert (found["src_place"], found["limit"]) == ("all", "m 4096")
-    assert one(replace(whole, m=1, src=262144 - 64))["src_place"] == "ends at top"
-    assert one(replace(whole, m=2, dst=524288 - 128))["l1_place"] == "ends at top"
-    wide = replace(GM, m=1, n=4095, src_stride=16, dst=(1 << 40) - 4 * 4095)
-    found = one(wide)
-    assert (found["limit"], found["gm_place"], found["page"]) == (
-        "n 4095", "ends at 2^40", "crosses 2+",
-    )  # fmt: skip
-    assert one(replace(wide, dst=(1 << 32) - 4))["gm_place"] == "spans 2^32"
-
-
-@pytest.mark.long
-def test_nops() -> None:
-    nop = replace(GM, m=0, n=4095, src=1 << 20, dst=1 << 41, unit_flag=3)
-    found = one(nop)
-    assert found["nop"] == "m 0"
-    assert found["nop_max"] == "n 4095"
-    assert found["nop_flag"] == "clear"
-    assert found["nop_place"] == "both outside"
-    assert found["nop_fb"] == "none"
-    assert not {"layout", "flag"} & found.keys()
-    rows = replace(L1, n=0, m=65535, layout="nz2nz", dst_stride=8)
-    assert one(rows)["nop_max"] == "m 65535"
-    assert one(replace(rows, layout="nz2dn", k=1, m=8192))["nop_max"] == "m 8192"
-    count = replace(FX_E6, loop3=Loop3(0, 1, 1))
-    assert one(count)["nop"] == "count 0"
-    assert one(replace(count, m=0))["nop"] == "several"
-    vector = replace(
-        GM, m=0, dst_type=F16, pre_quant=PreQuant("qf322f16_pre_vec", FbPtr("f32", 3968))
-    )
-    assert one(vector)["nop_fb"] == "beyond"
-    assert one(replace(vector, n=16))["nop_fb"] == "inside"
-
-
-@pytest.mark.long
-def test_atomics() -> None:
-    quant = PreQuant("f32_f16", Scalar("f32", 0))
-    op = replace(
-        GM, pre_quant=quant, dst_type=F16, sat="nosat", atomic=Atomic("f16", "max"), layout="nz2nd"
-    )
-    found = one(op)
-    want = {
-        "atomic": "f16 max", "atomic_type": "f16", "atomic_dst": "f16", "atomic_sat": "f16 nosat",
-        "atomic_layout": "nz2nd", "update": "atomic", "bits": "16", "dst": "f16",
-    }  # fmt: skip
-    assert {name: found[name] for name in want} == want
-    assert not {"atomic", "update", "atomic_sat"} & one(GM).keys()
-    assert "atomic_sat" not in one(
-        replace(
-            GM, src_type=Ptr("i32", "l0c"), dst_type=Ptr("i32", "gm"), atomic=Atomic("s32", "add")
-        )
-    )
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_impossible_cells(form: str) -> None:
     counts = FunctionalCoverage(forms=(form,)).groups[form]
@@ -315,9 +166,3 @@ def test_impossible_cells(form: str) -> None:
         assert "layout=split_m x tail=1..7 x rows=1" not in shapes
         assert "layout=split_n x tail=8 x rows=17.." not in shapes
         assert "layout=split_m x bits=16" not in reachable("layout x bits")
-
-
-def test_ops_by_hand_are_legal() -> None:
-    for op in (GM, L1, UB, FX_E2, FX_E5, FX_E6, NZ0, NZ1):
-        assert first_d_violation(lower(op)) is None, op
-        assert not s_violations(op), op

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from tb.isa.dma.op import DmaDescriptor, Loop, MteGmL1, MteL1Ub
+from tb.isa.dma.op import DmaDescriptor
 from tb.isa.footprint import Footprint, destination, source
 from tb.isa.lower import Descriptor
 from tb.isa.spaces import SIZES
-from tests.coverage.counting import collect, compare, one, range_label, slow_counts, traffic
+from tests.coverage.counting import collect, compare, range_label, slow_counts, traffic
 
 GAPS = ("0", "1", "2..3", "4..15", "16..")
 
@@ -83,39 +83,3 @@ def test_against_one_op_at_a_time(form: str) -> None:
     coverage = collect(blocks, forms=(form,))
     compare(coverage, slow_counts(blocks, slow), form)
     assert coverage.impossible == []
-
-
-def test_bins_of_a_load_to_l1() -> None:
-    found = one(MteGmL1(31, 524288 - 128, 63, 2, 63, 64))
-    want = {
-        "len": "33..63", "len_mod": "31", "gm_align": "bus-1", "gm_row_stride": "equal len",
-        "l1_row_stride": "tight", "l1_place": "in last block", "n_burst": "2", "n_loops": "0",
-    }  # fmt: skip
-    assert {name: found[name] for name in want} == want
-    # Its last row ends 96 bytes earlier.
-    assert one(MteGmL1(31, 524288 - 224, 63, 2, 63, 64))["l1_place"] == "inside"
-    assert not {"l2", "ub_sub", "pad"} & found.keys()
-
-
-@pytest.mark.long
-def test_bins_of_a_copy_from_l1() -> None:
-    found = one(MteL1Ub(524288 - 96, 32, 3, 1, 7, 0, (Loop(1, 5, 5),)))
-    want = {
-        "len": "3", "len_mod": "96", "l1_mod": "32", "ub_mod": "32", "l1_gap": "one burst",
-        "l1_place": "ends at top", "ub_place": "inside", "ub_gap_unused": "0",
-        "l1_gap_unused": "1..1023", "loop0_count": "1",
-        "l1_loop0_stride": "one iteration", "bytes": "64..255", "ub_sub": "0",
-    }  # fmt: skip
-    assert {name: found[name] for name in want} == want
-    # DW-2: three bursts of 64 B, 32 B and 64 B apart, twice.
-    found = one(MteL1Ub(0, 0, 2, 3, 1, 2, (Loop(2, 1024, 512),)))
-    want = {
-        "l1_gap": "1", "ub_gap": "2..3", "len_mod": "64", "n_burst": "3", "bytes": "256..1023",
-        "l1_loop0_stride": "beyond", "ub_loop0_stride": "beyond",
-    }  # fmt: skip
-    assert {name: found[name] for name in want} == want
-    # The bursts in UB reach to byte 320.
-    assert one(MteL1Ub(0, 0, 2, 3, 1, 2, (Loop(2, 256, 320),)))["ub_loop0_stride"] == "next"
-    assert one(MteL1Ub(0, 0, 0, 4095, 65535, 65535))["nop_max"] == "n_burst 4095"
-    assert one(MteL1Ub(0, 1 << 18, 0, 1, 0, 0))["nop_place"] == "UB outside"
-    assert one(MteL1Ub(1 << 19, 0, 0, 1, 0, 0))["nop_place"] == "L1 outside"

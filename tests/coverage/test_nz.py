@@ -9,11 +9,10 @@ from itertools import pairwise
 import pytest
 
 from tb.coverage.functional import FunctionalCoverage
-from tb.isa.dtypes import Ptr
 from tb.isa.footprint import destination, source
 from tb.isa.lower import Descriptor
-from tb.isa.nz.op import MteGmL1Frac, NzDescriptor
-from tests.coverage.counting import collect, compare, one, range_label, slow_counts, traffic
+from tb.isa.nz.op import NzDescriptor
+from tests.coverage.counting import collect, compare, range_label, slow_counts, traffic
 
 FORM = "mte_gm_l1_frac"
 FAR = 1 << 32
@@ -151,80 +150,6 @@ def test_against_one_op_at_a_time(seed: int) -> None:
     coverage = collect(blocks, forms=(FORM,))
     compare(coverage, slow_counts(blocks, slow), FORM)
     assert coverage.impossible == []
-
-
-# The worked values of spec/nd2nz.md, section 5.
-ND_E1 = MteGmL1Frac(0, 0, "nd2nz", 32, 16, 32, 2, 1, 16, 64, 1024)
-ND_E2 = MteGmL1Frac(4095, 32, "nd2nz", 40, 50, 100, 1, 1, 48, 0)
-ND_E6 = MteGmL1Frac(64, 64, "dn2nz", 16, 5, 32, 1, 16, 80, 1, 160)
-ND_E8 = MteGmL1Frac(64, 64, "nd2nz", 6, 3, 6, 2, 0, 0, 4, 36, 5, 1)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("op", "want"),
-    [
-        (ND_E1, {"packing": "nd2nz", "d": "C0", "tail": "0", "n": "32", "groups": "2",
-                 "inner": "tight", "outer": "tight", "loop2": "1", "loop3": "one column",
-                 "loop4": "padded", "loop3_unused": "other", "gm_place": "starts at 0",
-                 "l1_place": "starts at 0", "gm_align": "0", "bytes": "1024..4095"}),
-        (ND_E2, {"d": "2C0+1..8C0-1", "tail": "2", "n": "33..63", "columns": "3..7",
-                 "loop3": "whole fractals", "loop4": "one group", "outer": "one matrix",
-                 "outer_unused": "0", "loop4_unused": "0", "page": "crosses 1",
-                 "gm_align": "bus-1", "l1_mod": "32"}),
-        (ND_E6, {"packing": "dn2nz", "rows": "16", "tail": "5", "loop2": "16..",
-                 "loop3": "one column", "loop3_unused": "other", "loop4_unused": "1",
-                 "inner": "tight", "outer_unused": "other"}),
-        (ND_E8, {"packing": "nd2nz small", "small_d": "3", "small_tail": "2", "loop4": "padded",
-                 "loop2_unused": "0", "loop3_unused": "0", "l2": "5", "outer": "tight"}),
-    ],
-)  # fmt: skip
-def test_bins_of_the_examples(op: MteGmL1Frac, want: dict[str, str]) -> None:
-    found = one(op)
-    assert {name: found[name] for name in want} == want
-
-
-def test_points_of_the_other_packing_are_not_hit() -> None:
-    normal, small = one(ND_E1), one(ND_E8)
-    assert not {"small_d", "small_tail"} & normal.keys()
-    assert not {"d", "tail", "columns", "loop2", "loop3"} & small.keys()
-
-
-@pytest.mark.long
-def test_limits() -> None:
-    byte = replace(ND_E1, src_type=Ptr("i8", "gm"), dst_type=Ptr("i8", "l1"))
-    rows = replace(byte, n_value=16384, d_value=1, group_count=1)
-    assert one(rows)["limit"] == "n 16384"
-    assert one(replace(rows, n_value=1, d_value=65535))["limit"] == "d 65535"
-    many = replace(rows, n_value=1, group_count=4095, dst_loop4_stride=1)
-    assert one(many)["limit"] == "groups 4095"
-    assert one(ND_E1)["limit"] == "smaller"
-    found = one(replace(ND_E1, n_value=0, d_value=65535, gm_src=1 << 41))
-    assert (found["nop"], found["nop_max"], found["nop_place"]) == ("n 0", "d 65535", "GM outside")
-    assert "limit" not in found
-
-
-@pytest.mark.long
-def test_interleaved_groups() -> None:
-    # Rows two blocks apart, with the second matrix between those of the first.
-    between = replace(ND_E1, dst_loop2_stride=2, dst_loop4_stride=1)
-    assert one(between)["loop4"] == "interleaved"
-    assert one(replace(between, dst_loop4_stride=63))["loop4"] == "tight"
-    assert one(replace(between, dst_loop4_stride=64))["loop4"] == "tight"
-    assert one(replace(between, dst_loop4_stride=65))["loop4"] == "padded"
-    columns = replace(ND_E1, d_value=32, dst_loop2_stride=2, dst_loop3_stride=1, group_count=1)
-    assert one(columns)["loop3"] == "interleaved"
-
-
-@pytest.mark.parametrize(
-    ("inner", "want"),
-    [
-        (0, "0"), (31, "below a row"), (32, "tight"), (33, "+1..31"), (63, "+1..31"),
-        (64, "+32..4095"), (32 + 4096, "+4096.."), ((1 << 32) - 1, "+4096.."), (1 << 32, "2^32.."),
-    ],
-)  # fmt: skip
-def test_inner_strides(inner: int, want: str) -> None:
-    assert one(replace(ND_E1, src_inner_stride=inner, n_value=2))["inner"] == want
 
 
 def test_bus_width_bands() -> None:

@@ -51,27 +51,29 @@ def _crosses(shape: Shape) -> tuple[Cross, ...]:
     if ext == "gm":
         # A legacy copy reaches the engine as a descriptor of the v0.6 op; that group has all bins.
         size = "size" if shape.legacy else "len"
-        crosses.append(Cross(f"{size} x gm_align", (size, "gm_align")))
-        crosses.append(Cross("page x nesting", ("page", nesting)))
+        crosses += [crossed(f"{size} x gm_align"), Cross("page x nesting", ("page", nesting))]
     else:
         crosses.append(Cross("alignment", (f"{ext}_mod", f"{loc}_mod", "len_mod")))
     if "ub" in (ext, loc):
         crosses.append(crossed("elem x ub_sub"))
     if not shape.legacy:
         if (ext, loc) == ("gm", "ub"):
-            crosses.append(
-                Cross("alignment", ("gm_mod", "len_mod"), doc="every address and length")
-            )
+            doc = "every address and length"
+            crosses.append(Cross("alignment", ("gm_mod", "len_mod"), doc=doc))
         crosses.append(Cross("loops x rows", ("loops_active", "rows")))
     if shape.padded:
-        crosses.append(Cross("pad width x left x right", ("pad_elem", "pad_left", "pad_right")))
-        crosses.append(Cross("pad x nesting", ("pad", nesting)))
-        crosses.append(crossed("pad_end x pad_moved"))
+        crosses += [
+            Cross("pad width x left x right", ("pad_elem", "pad_left", "pad_right")),
+            Cross("pad x nesting", ("pad", nesting)),
+            crossed("pad_end x pad_moved"),
+        ]
     if shape.loads:
-        crosses.append(crossed("fill x rows"))
-        crosses.append(Cross("fill x nesting", ("fill", nesting)))
-        crosses.append(Cross("compact x nesting", ("compact", nesting)))
-        crosses.append(Cross("compact x rows", ("compact", "compact_rows")))
+        crosses += [
+            crossed("fill x rows"),
+            Cross("fill x nesting", ("fill", nesting)),
+            Cross("compact x nesting", ("compact", nesting)),
+            Cross("compact x rows", ("compact", "compact_rows")),
+        ]
         if shape.padded and not shape.legacy:
             crosses.append(Cross("fill x length", ("fill", "fill_mod")))
     return tuple(crosses)

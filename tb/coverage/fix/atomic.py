@@ -21,6 +21,7 @@ from tb.coverage.atomic import (
     event_points,
     idle_point,
     kind_points,
+    narrow_bins,
 )
 from tb.coverage.fix.values import ALL_MODES, LAYOUTS, SATS
 from tb.coverage.geometry import ALIGN
@@ -70,7 +71,6 @@ def _idle(v: Ops) -> Bools:
 def atomic_points() -> list[Row]:
     """Returns type, op, source and events of atomic updates."""
     narrow = dict.fromkeys(ATOMIC_DST["s16"], ALL_MODES)
-    pairs = {label: ALL_MODES for label in PAIRS if label.startswith("s16")}
     return [
         *kind_points(ALL_MODES),
         codes("atomic_dst", _DSTS, lambda v: _SPELLING[v.pad_dtype], "destination as written",
@@ -84,7 +84,7 @@ def atomic_points() -> list[Row]:
               lambda v: np.where(v.clause, 0, np.where(v.ctrl_type > 0, 1, 2)),
               "what makes the store atomic"),
         codes("atomic_ctrl", PAIRS, _ctrl_pair, "atomic type and op of CTRL without a clause",
-              ops=lambda v: v.free & (v.ctrl_type > 0), needs=pairs),
+              ops=lambda v: v.free & (v.ctrl_type > 0), needs=narrow_bins(PAIRS, ALL_MODES)),
         idle_point("ctrl_op", _idle),
         codes("atomic_under", ["off", "same type", "other type"], _under,
               "type in CTRL, which the clause replaces",

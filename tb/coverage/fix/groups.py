@@ -13,6 +13,7 @@ from tb.coverage.fix.values import (
     ALL_MODES,
     DERIVED,
     DST_TYPES,
+    FLAGS,
     KINDS,
     LAYOUTS,
     RESULT_NEEDS,
@@ -67,7 +68,6 @@ BITS = ("4", "8", "16", "32")
 SRC_STRIDE = ("one group", "0", "interleaved", "tight", "whole fractals", "more")
 DST_STRIDE = ("one row", "contiguous", "gap below 32 B", "gap 32..4095 B", "gap 4096.. B")
 LOOP3 = ("absent", "1", "2", "3..7", "8..")
-FLAGS = ("none", "check", "clear")
 
 _NZ = LAYOUTS[3:]
 MAX_N = (1 << N_BITS) - 1

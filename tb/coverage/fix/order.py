@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from tb.coverage.fix.values import KINDS
+from tb.coverage.fix.values import FLAGS, KINDS
 from tb.coverage.model import Cross, Ints, crossed
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import ALL, Row, codes, only
@@ -26,7 +26,7 @@ _OP[[spec.opcode for spec in WRITE_BACKS]] = np.arange(len(OPS))
 _PAIRS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "kind": (KINDS, "kind", "kind of pre_quant mode"),
     "parameters": (PARAMETERS, "parameters", "what is read from fb"),
-    "flags": (("none", "check", "clear"), "flag_mode", "unit_flag"),
+    "flags": (FLAGS, "flag_mode", "unit_flag"),
     "rows": (("rows", "columns", "groups"), "row_kind",
              "what lies in a row of the destination: omitted layout or nz2nd, nz2dn, nz2nz"),
 }  # fmt: skip

@@ -43,6 +43,9 @@ LAYOUTS: tuple[str, ...] = ("omitted", "nz2nd", "nz2dn", "nz2nz", "nz2nz split")
 SPLITS: tuple[str, ...] = ("split_m", "split_n")
 """Layouts in bins; a tile that is split over both sub-blocks is a separate layout."""
 
+FLAGS = ("none", "check", "clear")
+"""Modes of ``unit_flag``."""
+
 SATS = ("sat", "preserve_nan", "nosat")
 
 KINDS: tuple[str, ...] = (
