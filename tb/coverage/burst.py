@@ -17,7 +17,7 @@ from tb.coverage.geometry import (
     unused_gap,
     zero_counts,
 )
-from tb.coverage.model import Cross, Exclusion, Ints, crossed, excluding
+from tb.coverage.model import Cross, Exclusion, Ints, crossed, excluding, lone
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import (
     GAP,
@@ -28,6 +28,7 @@ from tb.coverage.points import (
     dtype_point,
     place_of,
     program_flag,
+    range_labels,
     ranges,
     residues,
 )
@@ -49,6 +50,8 @@ from tb.isa.spaces import FB_SEGMENT_BYTES, FB_SEGMENT_SHIFT, FB_SEGMENTS, SIZES
 
 PARAM_WORD = 256
 """Bytes that bt and fb addresses, multiples of 64, are taken modulo of."""
+
+COARSE = (1, 2, 3, 16)
 
 TYPES: tuple[str, ...] = tuple(BIAS_TYPES)
 FLOATS: tuple[str, ...] = tuple(name for name in TYPES if name != "i32")
@@ -162,8 +165,8 @@ def _points(form: str, spec: BurstSpec) -> list[Row]:
     points = [
         ranges("len", _LENGTHS[kind], "len", "units in a burst"),
         ranges("n_burst", _COUNTS[kind], "n_burst", "bursts"),
-        ranges("bursts", (1, 2, 3, 16), "n_burst", "bursts, coarse, for crosses"),
-        ranges("units", (1, 2, 3, 16), "len", "length, coarse, for crosses"),
+        ranges("bursts", COARSE, "n_burst", "bursts, coarse, for crosses"),
+        ranges("units", COARSE, "len", "length, coarse, for crosses"),
         ranges("bytes", _BYTES[kind], "bytes", "bytes written"),
         gap_point("src_gap", "src_gap", "source units between bursts"),
         gap_point("dst_gap", "dst_gap", "destination units between bursts"),
@@ -197,15 +200,11 @@ def _points(form: str, spec: BurstSpec) -> list[Row]:
 
 
 def _gap_exclusions(side: str, spec: BurstSpec) -> tuple[Exclusion, ...]:
-    gap = f"{side}_gap"
-    found = [
-        excluding("one burst has no gap", bursts="1", **{gap: GAPS[1:]}),
-        excluding("several have one", bursts=("2", "3..15", "16.."), **{gap: "one burst"}),
-    ]
+    found = lone("one burst has no gap", bursts=range_labels(COARSE), **{f"{side}_gap": GAPS})
     if spec.destination == "fb" and side == "dst":
         reason = "16 bursts so far apart do not fit the 64 units of a segment of fb"
-        found.append(excluding(reason, bursts="16..", dst_gap=("4..15", "16..")))
-    return tuple(found)
+        return (*found, excluding(reason, bursts="16..", dst_gap=("4..15", "16..")))
+    return found
 
 
 def _crosses(spec: BurstSpec) -> tuple[Cross, ...]:

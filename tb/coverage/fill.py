@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from tb.coverage.geometry import GAPS, WORD, gap_point, largest, place, zero_counts
-from tb.coverage.model import Cross, crossed, excluding
+from tb.coverage.model import Cross, crossed, lone
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import (
     DEAD,
@@ -70,10 +70,8 @@ POINTS = [
 ]  # fmt: skip
 
 CROSSES = (
-    Cross("repeats x gap", ("repeats", "gap_blocks"), (
-        excluding("one repeat has no gap", repeats="1", gap_blocks=_GAPS[1:]),
-        excluding("several have one", repeats=range_labels(REPEATS)[1:], gap_blocks=_GAPS[0]),
-    )),
+    Cross("repeats x gap", ("repeats", "gap_blocks"),
+          lone("one repeat has no gap", repeats=range_labels(REPEATS), gap_blocks=_GAPS)),
     crossed("repeats x units"),
     crossed("word x raw"),
     crossed("word x mod"),

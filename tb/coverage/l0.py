@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from tb.coverage.geometry import WORD, nop_place, place, zero_counts
-from tb.coverage.model import Cross, Ints, crossed, excluding
+from tb.coverage.model import Cross, Ints, crossed, excluding, lone
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import (
     DEAD,
@@ -18,6 +18,7 @@ from tb.coverage.points import (
     cases,
     codes,
     dtype_point,
+    range_labels,
     ranges,
     residues,
 )
@@ -159,21 +160,12 @@ def _points(spec: LoadSpec) -> list[Row]:
 
 
 def _crosses(spec: LoadSpec) -> tuple[Cross, ...]:
-    strides = (
-        excluding("a lone run has no distance", columns="1", src_stride=READ[1:]),
-        excluding("several have one", columns=("2..4", "5..16", "17.."), src_stride="one run"),
-    )
+    one_run, coarse = "a lone run has no distance", range_labels(COARSE)
     single = (excluding("one unit overlaps nothing", rows="1", src_stride="overlapping"),)
     whole = (excluding("more than the memory holds", rows="17..", columns="17.."),)
     if spec.scales:
-        lone = (
-            excluding("a lone run has no distance", rows="1", src_stride=READ[1:]),
-            excluding("several have one", rows=("2..4", "5..16", "17.."), src_stride="one run"),
-        )
-        return (
-            crossed("rows x columns", whole),
-            crossed("rows x src_stride", lone),
-        )
+        runs = lone(one_run, rows=coarse, src_stride=READ)
+        return crossed("rows x columns", whole), crossed("rows x src_stride", runs)
     squares = (
         excluding("squares of 64", elem="4 bits", transpose="yes", m_low=("1", "2", "3")),
         excluding("squares of 32", elem="1 B", transpose="yes", m_low=("1", "3")),
@@ -195,7 +187,7 @@ def _crosses(spec: LoadSpec) -> tuple[Cross, ...]:
         crossed("elem x transpose x dst_stride", pair[1:]),
         crossed("elem x transpose x l1_mod"),
         crossed("rows x columns", whole),
-        crossed("columns x src_stride", strides),
+        crossed("columns x src_stride", lone(one_run, columns=coarse, src_stride=READ)),
         crossed("rows x src_stride", single),
     )
 

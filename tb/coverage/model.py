@@ -118,6 +118,20 @@ def excluding(reason: str, **where: str | Sequence[str]) -> Exclusion:
     )
 
 
+def lone(
+    reason: str, others: str = "several have one", /, **points: Sequence[str]
+) -> tuple[Exclusion, Exclusion]:
+    """Builds the exclusions of a count and a distance, two points with their bins.
+
+    The first bins go together alone: one item has no distance (``reason``), ``others`` have one.
+    """
+    (count, counts), (distance, distances) = points.items()
+    return (
+        excluding(reason, **{count: counts[0], distance: distances[1:]}),
+        excluding(others, **{count: counts[1:], distance: distances[0]}),
+    )
+
+
 @dataclass(frozen=True)
 class Cross:
     """All combinations of the bins of several coverpoints."""

@@ -17,7 +17,7 @@ from tb.coverage.geometry import (
     place,
     zero_counts,
 )
-from tb.coverage.model import Cross, crossed, excluding
+from tb.coverage.model import Cross, crossed, excluding, lone
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import (
     ALL,
@@ -29,6 +29,7 @@ from tb.coverage.points import (
     codes,
     dtype_point,
     ordered_cases,
+    range_labels,
     ranges,
     residues,
 )
@@ -38,6 +39,8 @@ from tb.isa.nz.table import C0_BYTES, DN2NZ, L2_BITS, MAX_D, MAX_GROUPS, MAX_N, 
 from tb.isa.spaces import SIZES, Space
 
 FRACTAL_ROWS = 16
+ROWS = (1, 2, 16, 17)
+SEVERAL = (1, 2, 16)
 BYTE_LOWS = (32, 64, 256, 1024, 4096, 16384, 65536)
 ELEMENTS = ("1", "2", "4")
 WIDTHS = ("1", "2..C0-1", "C0", "C0+1..2C0-1", "2C0", "2C0+1..8C0-1", "8C0..")
@@ -140,13 +143,13 @@ def _points(bus_bytes: int) -> list[Row]:
         codes("elem", ELEMENTS, "elem_log2", "element bytes"),
         dtype_point([name for name, size in ELEMENT_BYTES.items() if size <= 4]),
         ranges("n", (1, 2, 15, 16, 17, 31, 32, 33, 64, 256), "n_value", "rows N"),
-        ranges("rows", (1, 2, 16, 17), "n_value", "N, coarse, for crosses"),
+        ranges("rows", ROWS, "n_value", "N, coarse, for crosses"),
         cases("d", WIDTHS, _width, "columns D against C0, normal packing", ops="live_normal"),
         codes("tail", _TAILS, lambda v: v.d_value % v.c0,
               "elements in the last C0 column, 0 when full", ops="live_normal"),
         ranges("columns", (1, 2, 3, 8, 64), "columns", "C0 columns", ops="live_normal"),
         ranges("groups", (1, 2, 3, 4, 16, 256), "group_count", "matrices"),
-        ranges("several", (1, 2, 16), "group_count", "matrices, coarse, for crosses"),
+        ranges("several", SEVERAL, "group_count", "matrices, coarse, for crosses"),
         ranges("bytes", BYTE_LOWS, "bytes", "bytes written"),
         codes("small_d", [str(at) for at in range(1, SMALL_C0 + 1)], lambda v: v.d_value - 1,
               "channels, small-C0", ops="live_small"),
@@ -206,18 +209,10 @@ def _crosses() -> tuple[Cross, ...]:
                   loop3="interleaved"),
         excluding("rows apart are no fractals", loop2=LOOP2[2:], loop3="whole fractals"),
     )  # fmt: skip
-    alone = (
-        excluding("a single row has no distance", rows="1", loop2=LOOP2[1:]),
-        excluding("several rows have one", rows=("2..15", "16", "17.."), loop2="one row"),
-    )
-    several = (
-        excluding("a single matrix has no distance", several="1", outer=OUTER[1:]),
-        excluding("several have one", several=("2..15", "16.."), outer="one matrix"),
-    )
-    groups = (
-        excluding("a single matrix has no distance", several="1", loop4=LOOP4[1:]),
-        excluding("several have one", several=("2..15", "16.."), loop4="one group"),
-    )
+    one_row, matrix = "a single row has no distance", "a single matrix has no distance"
+    alone = lone(one_row, "several rows have one", rows=range_labels(ROWS), loop2=LOOP2)
+    outer = lone(matrix, several=range_labels(SEVERAL), outer=OUTER)
+    groups = lone(matrix, several=range_labels(SEVERAL), loop4=LOOP4)
     packed = (excluding("packed rows leave no room", packing=small, loop4="interleaved"),)
     narrow = (excluding("a source row has 16 bytes at most", packing=small[0], page="crosses 2+"),)
     return (
@@ -228,7 +223,7 @@ def _crosses() -> tuple[Cross, ...]:
         crossed("packing x gm_align x elem"),
         crossed("packing x page", narrow),
         crossed("packing x outer"),
-        Cross("groups x outer", ("several", "outer"), several),
+        Cross("groups x outer", ("several", "outer"), outer),
         crossed("packing x loop4", packed),
         Cross("groups x loop4", ("several", "loop4"), groups),
         crossed("rows x loop2", alone),

@@ -6,13 +6,12 @@ from __future__ import annotations
 from tb.coverage.dma import atomic
 from tb.coverage.dma import points as p
 from tb.coverage.dma.values import DERIVED, Shape, shape_of
-from tb.coverage.model import Cross, Exclusion, crossed, excluding
-from tb.coverage.points import Group
+from tb.coverage.model import Cross, Exclusion, crossed, excluding, lone
+from tb.coverage.points import Group, range_labels
 from tb.coverage.view import form_doc
 
 _PAGES = "each row of a far op touches a page of its own: stimulus keeps to 64"
 _DENSE = "65 rows this far apart do not fit a dense window"
-_SEVERAL = ("2", "3..15", "16..64", "65..")
 
 
 def _both_strides(shape: Shape) -> tuple[Exclusion, ...]:
@@ -27,15 +26,13 @@ def _both_strides(shape: Shape) -> tuple[Exclusion, ...]:
 
 
 def _one_row(shape: Shape) -> tuple[Exclusion, ...]:
-    stride, (one, *more) = shape.between("ext"), p.row_strides(shape, "ext")
-    found = [
-        excluding("a single row has no stride", rows="1", **{stride: more}),
-        excluding("several rows have one", rows=_SEVERAL, **{stride: one}),
-    ]
-    if shape.ext == "gm":
-        found.append(excluding(_PAGES, rows="65..", gm_row_stride="2^32.."))
-        found.append(excluding(_DENSE, rows="65..", gm_row_stride="+4096.."))
-    return tuple(found)
+    strides = {shape.between("ext"): p.row_strides(shape, "ext")}
+    one, others = "a single row has no stride", "several rows have one"
+    found = lone(one, others, rows=range_labels(p.ROW_LOWS), **strides)
+    if shape.ext != "gm":
+        return found
+    far = excluding(_PAGES, rows="65..", gm_row_stride="2^32..")
+    return (*found, far, excluding(_DENSE, rows="65..", gm_row_stride="+4096.."))
 
 
 def _crosses(shape: Shape) -> tuple[Cross, ...]:

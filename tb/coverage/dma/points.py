@@ -62,6 +62,7 @@ FILL, COMPACT, REPEAT, BLOCK_END = (
 BLOCK_LEN_LOWS = (1, 2, 3, 4, 8, 16, 32, 64, 128, 129, 256, 512, 1024, 2048)
 """First length of each class where lengths count 32-byte blocks."""
 
+ROW_LOWS = (1, 2, 3, 16, 65)
 SIZE_LOWS = (1, 32, 256, 4096)
 BYTE_LOWS = (64, 256, 1024, 4096, 16384, 65536)
 ELEMENTS = ("1", "2", "4", "8")
@@ -112,7 +113,7 @@ def count_points(shape: Shape) -> list[Row]:
     loops, lows = shape.loops, (1, 2, 3, 4, 8, 32, 65, 256, 512)
     points = [
         ranges("n_burst", lows, "n_burst", "rows of a burst"),
-        ranges("rows", (1, 2, 3, 16, 65), "n_burst", "rows, coarse, for crosses"),
+        ranges("rows", ROW_LOWS, "n_burst", "rows, coarse, for crosses"),
         codes("loops_active", loop_sets(loops), partial(_active, loops),
               "loops that iterate more than once"),
     ]  # fmt: skip
