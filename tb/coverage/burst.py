@@ -26,6 +26,7 @@ from tb.coverage.points import (
     cases,
     codes,
     dtype_point,
+    entry,
     place_of,
     program_flag,
     range_labels,
@@ -118,12 +119,12 @@ def _bias_points() -> list[Row]:
     # Base addresses are aligned, so only later bursts start inside a block.
     slots = range(SLOT_GROUP // 4)
     return [
-        codes("type", PAIRS, lambda v: _TYPE[v.dtype], "source and destination type"),
+        codes("type", PAIRS, entry(_TYPE, "dtype"), "source and destination type"),
         residues("src_offset", SRC_BLOCK, 2, "src_pitch",
                  "second burst: source byte in its 32 B block", ops="several"),
         codes("dst_offset", [str(slot) for slot in slots], lambda v: v.dst_pitch % SLOT_GROUP // 4,
               "second burst: slot in its group of 16", ops="several"),
-        *[codes(f"data_{name.lower()}", FLOATS, lambda v: _FLOAT[v.dtype],
+        *[codes(f"data_{name.lower()}", FLOATS, entry(_FLOAT, "dtype"),
                 f"source type with {name.lower().replace('_', ' ')} data",
                 ops=partial(_met, event.value))
           for name, event in BiasEvent.__members__.items()],

@@ -30,7 +30,8 @@ from tb.coverage.ops import BASE, RESERVED, Bools, Derived, Ops
 from tb.coverage.view import View
 from tb.isa.dtypes import DTYPES
 
-Source = str | Callable[[Ops], Any]
+Function = Callable[[Ops], Any]
+Source = str | Function
 """Name of a value of the ops, or a function that computes one."""
 
 LIVE, DEAD, ALL = "live", "dead", ""
@@ -130,6 +131,15 @@ def range_labels(lows: Sequence[int]) -> list[str]:
 def place_of(names: Sequence[str], among: Sequence[str] = DTYPES) -> Ints:
     """Returns ``int64[len(among)]``: index in ``names`` of each entry, or ``NOT_SAMPLED``."""
     return np.array([names.index(x) if x in names else NOT_SAMPLED for x in among])
+
+
+def entry(table: Ints | Bools, name: str) -> Function:
+    """Returns the function that looks a value of the ops up in ``table``."""
+    return partial(_entry, table, name)
+
+
+def _entry(table: Ints | Bools, name: str, ops: Ops) -> Ints | Bools:
+    return table[ops[name]]
 
 
 def ranges(
@@ -235,13 +245,17 @@ def _named_of(labels: Sequence[str], found: Mapping[str, Bools]) -> Ints:
 
 def program_flag(name: str, bit: int, doc: str) -> Row:
     """Returns a point of ``no`` and ``yes`` for a bit of the legacy program."""
-    return codes(name, ["no", "yes"], lambda v: v.program & bit > 0, doc, ops=ALL)
+    return codes(name, ["no", "yes"], partial(has_bit, "program", bit), doc, ops=ALL)
+
+
+def has_bit(name: str, bit: int, ops: Ops) -> Bools:
+    """Returns whether a value has a bit, ``bool[N]``."""
+    return ops[name] & bit > 0
 
 
 def dtype_point(names: Sequence[str] = DTYPES) -> Row:
     """Returns the point of element types of the source, those in ``names``."""
-    of_type = place_of(names)
-    return codes("dtype", names, lambda v: of_type[v.dtype], "element type")
+    return codes("dtype", names, entry(place_of(names), "dtype"), "element type")
 
 
 GAP = ranges("gap", (0, 1, 8, 64), "gap", "idle clocks before the descriptor")

@@ -27,7 +27,7 @@ from tb.coverage.fix.values import ALL_MODES, LAYOUTS, SATS
 from tb.coverage.geometry import ALIGN
 from tb.coverage.model import Cross, Ints, crossed, excluding
 from tb.coverage.ops import Bools, Derived, Ops
-from tb.coverage.points import Row, codes, only, place_of
+from tb.coverage.points import Row, codes, entry, only, place_of
 from tb.coverage.view import ATOMIC_CLAUSE, CTRL_OP_LSB, CTRL_TYPE_LSB
 from tb.isa.dtypes import ALL_DTYPES
 from tb.isa.fix.table import ATOMIC_DST
@@ -73,7 +73,7 @@ def atomic_points() -> list[Row]:
     narrow = dict.fromkeys(ATOMIC_DST["s16"], ALL_MODES)
     return [
         *kind_points(ALL_MODES),
-        codes("atomic_dst", _DSTS, lambda v: _SPELLING[v.pad_dtype], "destination as written",
+        codes("atomic_dst", _DSTS, entry(_SPELLING, "pad_dtype"), "destination as written",
               ops="updates", needs=narrow),
         codes("atomic_layout", LAYOUTS, "layout_bin", "layout of an update", ops="updates"),
         codes("atomic_sat", [f"{kind} {sat}" for kind, sat in product(FLOATS, SATS)], _sat,

@@ -24,7 +24,7 @@ from tb.coverage.fix.values import (
 )
 from tb.coverage.model import Cross, crossed, excluding
 from tb.coverage.ops import Bools, Derived, Ops
-from tb.coverage.points import Row, codes, place_of
+from tb.coverage.points import Row, codes, entry, place_of
 from tb.isa.events import FIX_EVENT_NOTES, FixEvent
 from tb.isa.fix.table import DST_HIF8, SCALAR_RELU
 from tb.isa.profile import current
@@ -118,7 +118,7 @@ _FLOAT_SATS = [f"{name} {sat}" for name, sat in product(_NARROW, SATS)]
 
 DERIVED: Derived = {
     # Index into the narrower floats, and ops with one as their destination.
-    "narrow": lambda v: _NARROW_OF[v.result],
+    "narrow": entry(_NARROW_OF, "result"),
     "narrowed": lambda v: v.live & (v.narrow >= 0),
 }
 

@@ -11,7 +11,7 @@ import numpy as np
 from tb.coverage.fix.values import FLAGS, KINDS
 from tb.coverage.model import Cross, Ints, crossed
 from tb.coverage.ops import Bools, Derived, Ops
-from tb.coverage.points import ALL, Row, codes, only
+from tb.coverage.points import ALL, Row, codes, entry, only
 from tb.coverage.scope import Scope
 from tb.isa.burst.table import MTE_L1_FB
 from tb.isa.fix.table import NZ2DN, NZ2NZ, WRITE_BACKS
@@ -56,7 +56,7 @@ def _op_before(v: Ops) -> Ints:
 
 
 ORDER_POINTS: list[Row] = [
-    codes("op", OPS, lambda v: _OP[v.opcode], "op", ops=ALL),
+    codes("op", OPS, entry(_OP, "opcode"), "op", ops=ALL),
     codes("op_before", [*OPS, MTE_L1_FB.name], _op_before, "op before on the slot", ops=ALL),
     codes("nops", NOPS, lambda v: 2 * ~v.previous.live + ~v.live, "the op before and this one",
           ops="after"),

@@ -9,13 +9,12 @@ columns. Of a tile split over both sub-blocks destination values are those of on
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 import numpy as np
 
 from tb.coverage.model import NOT_SAMPLED, Ints
-from tb.coverage.ops import Bools, Derived, Ops
-from tb.coverage.points import place_of
+from tb.coverage.ops import Derived, Ops
+from tb.coverage.points import entry, place_of
 from tb.isa.burst.table import MTE_L1_FB
 from tb.isa.dtypes import ALL_DTYPES
 from tb.isa.fix.table import (
@@ -177,26 +176,21 @@ def _conversion_sat(v: Ops) -> Ints:
     return np.where(never | keeps, 0, written)
 
 
-def _coded(table: Ints | Bools, v: Ops) -> Ints:
-    """Returns the entry of the ``pre_quant`` code in a table."""
-    return table[v.quant]
-
-
 DERIVED: Derived = {
     "repeats": lambda v: np.where(v.loop3_en > 0, v.loop3_count, 1),
     "absent": lambda v: v.loop3_en == 0,
     "live": lambda v: (v.m > 0) & (v.n > 0) & (v.repeats > 0),
     # Conversion: indices into KINDS, STAGES, RESULTS and DST_TYPES; whether the mode has an M1,
     # and whether M1, offset and sign are records in fb; bits of a destination element.
-    "kind": partial(_coded, _KIND),
-    "stage": partial(_coded, _STAGE),
-    "scaled": partial(_coded, _SCALED),
-    "vector_quant": partial(_coded, _VECTOR),
+    "kind": entry(_KIND, "quant"),
+    "stage": entry(_STAGE, "quant"),
+    "scaled": entry(_SCALED, "quant"),
+    "vector_quant": entry(_VECTOR, "quant"),
     "vector_relu": lambda v: v.relu == VECTOR_RELU,
     "conversion_sat": _conversion_sat,
     "result": lambda v: np.where((v.dst_type == DST_HIF8) & _HYBRID[v.quant], HYBRID, v.dst_type),
-    "spelling": lambda v: _SPELLING[v.pad_dtype],
-    "bits": lambda v: _BITS[v.dst_type],
+    "spelling": entry(_SPELLING, "pad_dtype"),
+    "bits": entry(_BITS, "dst_type"),
     # Index into LAYOUTS + SPLITS; destination rows that are columns, and groups of columns.
     "layout_bin": _layout_bin,
     "columnwise": lambda v: v.layout == NZ2DN,
