@@ -54,12 +54,13 @@ def counts_of(
     events: Sequence[int] | None = None,
     delays: Sequence[int] | None = None,
     name: str = NAME,
+    forms: Sequence[str] = FORMS,
 ) -> GroupCounts:
     """Returns the counts of one block of ops in a group."""
     block = from_ops(ops)
     if delays is not None:
         block = replace(block, flag_delay=np.array(delays))
-    coverage = FunctionalCoverage()
+    coverage = FunctionalCoverage(forms=forms)
     seen = None if events is None else np.array(events, dtype=np.int64)
     coverage.sample(block, None, seen)
     coverage.flush()
@@ -69,7 +70,7 @@ def counts_of(
 
 def bins(op: FixOp, event: int = 0, delay: int = -1) -> dict[str, str]:
     """Returns coverpoint to the bin of one op."""
-    counts = counts_of([op], [event], [delay])
+    counts = counts_of([op], [event], [delay], forms=(op.spec.name,))
     found = {item.name: hits(counts, item.name) for item in counts.group.points}
     return {name: next(iter(labels)) for name, labels in found.items() if labels}
 
@@ -125,21 +126,116 @@ def test_saturation_by_mode() -> None:
     assert names == {m.name for m in QUANT_MODES.values() if m.dst and set(m.dst) <= floats}
 
 
-@pytest.mark.long
-def test_relu_and_clip() -> None:
-    plain = op_of(QUANT_MODES["f32_f16"], "f16")
-    assert bins(plain)["relu"] == "absent"
-    clip = Scalar("f16", 1)
-    for relu, want in (
-        (PreRelu("no_relu"), "no_relu"),
-        (PreRelu("normal_relu"), "normal_relu"),
-        (PreRelu("scalar_relu", ONE), "scalar_relu"),
-        (PreRelu("vector_relu", FbPtr("f16", 64)), "vector_relu"),
-        (PreRelu("no_relu", clip=clip), "no_relu"),
-    ):
-        found = bins(replace(plain, pre_relu=relu))
-        assert found["relu"] == want
-        assert found["clip"] == ("yes" if relu.clip else "no")
+CONVERTED = op_of(QUANT_MODES["f32_f16"], "f16")
+CHECK = replace(COPY, unit_flag=2)
+ALPHA = replace(COPY, pre_relu=PreRelu("scalar_relu", ONE))
+
+
+def clipped(mode: str, dst: str, clip: Scalar) -> MteL0cGm:
+    return op_of(QUANT_MODES[mode], dst, pre_relu=PreRelu("no_relu", clip=clip))
+
+
+def vectors(quant: int, relu: int, n: int) -> MteL0cGm:
+    """Returns an op with records and alphas at addresses of fb."""
+    records = PreQuant("qf322f32_pre_vec", FbPtr("f16", quant))
+    alphas = PreRelu("vector_relu", FbPtr("bf16", relu))
+    return replace(COPY, n=n, dst_stride=4096, pre_quant=records, pre_relu=alphas)
+
+
+def ignoring(payload: Scalar | FbPtr) -> MteL0cGm:
+    return replace(COPY, pre_quant=PreQuant("no_convert", payload))
+
+
+Made = tuple[MteL0cGm, str, int, int, dict[str, str]]
+
+
+def made(op: MteL0cGm, without: str = "", event: int = 0, delay: int = -1, **want: str) -> Made:
+    """Returns a row: an op, points that do not count it, event, delay of flags, and its bins."""
+    return op, without, event, delay, want
+
+
+def number(payload: Scalar, value: str, sign: str, low: str = "") -> Made:
+    """Returns a row of an op with a number as its scale and as its alpha."""
+    quant, relu = PreQuant("qf322f32_pre_scalar", payload), PreRelu("scalar_relu", payload)
+    want = {"quant_type": f"scalar {payload.dtype}", "relu_type": f"scalar {payload.dtype}"}
+    for name in ("scale", "alpha"):
+        want |= {name: value, f"{name}_sign": sign} | ({f"{name}_low": low} if low else {})
+    without = "" if low else "scale_low alpha_low"
+    return replace(COPY, pre_quant=quant, pre_relu=relu), without, 0, -1, want
+
+
+ROWS = [
+    made(CONVERTED, relu="absent"),
+    made(replace(CONVERTED, pre_relu=PreRelu("no_relu")), relu="no_relu", clip="no"),
+    made(replace(CONVERTED, pre_relu=PreRelu("normal_relu")), relu="normal_relu", clip="no"),
+    made(replace(CONVERTED, pre_relu=PreRelu("scalar_relu", ONE)), relu="scalar_relu", clip="no"),
+    made(replace(CONVERTED, pre_relu=PreRelu("vector_relu", FbPtr("f16", 64))),
+         relu="vector_relu", clip="no"),
+    made(replace(CONVERTED, pre_relu=PreRelu("no_relu", clip=Scalar("f16", 1))),
+         relu="no_relu", clip="yes"),
+    made(clipped("f32_f16", "f16", Scalar("f16", 1)),
+         clip_type="f16 to f16", clip_value="f16 1"),
+    made(clipped("f32_f16", "f16", Scalar("f16", 0x7BFF)),
+         clip_type="f16 to f16", clip_value="f16 limit"),
+    made(clipped("req8_scalar", "ui8", Scalar("ui16", 255)),
+         clip_type="ui16 to u8", clip_value="u8 limit"),
+    made(clipped("req8_scalar", "ui8", Scalar("i16", 127)),
+         clip_type="i16 to u8", clip_value="u8 other"),
+    made(clipped("req8_scalar", "si8", Scalar("si4", 1)),
+         clip_type="si4 to s8", clip_value="s8 1"),
+    made(clipped("req8_scalar", "i8", Scalar("i8", 127)),
+         clip_type="i8 to s8", clip_value="s8 limit"),
+    made(clipped("req4_scalar", "i4", Scalar("i16", 7)),
+         clip_type="i16 to s4", clip_value="s4 limit"),
+    made(clipped("deqs16_scalar", "i16", Scalar("si16", 32767)),
+         clip_type="si16 to i16", clip_value="i16 limit"),
+    made(clipped("deqs16_scalar", "si16", Scalar("si8", 2)),
+         clip_type="si8 to i16", clip_value="i16 other"),
+    number(Scalar("f32", 0x00001FFF), "0", "+", "other"),
+    number(Scalar("f32", 0x00002000), "subnormal", "+", "0"),
+    number(Scalar("f32", 0x3F801FFF), "1", "+", "other"),
+    number(Scalar("f32", 0xC0000000), "power of 2", "-", "0"),
+    number(Scalar("f16", 0x3E00), "other", "+"),
+    number(Scalar("bf16", 0x8000), "0", "-"),
+    made(vectors(0, 4032, 16), quant_rows="first rows", relu_rows="last rows",
+         quant_type="pointer to f16", relu_type="pointer to bf16", channels="1..16",
+         parameters="both"),
+    made(vectors(4096 - 256, 0, 17), quant_rows="last rows", relu_rows="first rows",
+         channels="17..64"),
+    made(vectors(0, 0x10000 + 4032, 16), relu_rows="last rows", relu_segment="1"),
+    made(vectors(0, 0, 16), relu_segment="0"),
+    made(vectors(0, 64, 497), "scale alpha", quant_rows="whole", relu_rows="inside"),
+    made(COPY, "scale alpha ignored flag flag_delay flag_blocks", delay=5),
+    made(ignoring(Scalar("f32", 0)), ignored="no_convert 0"),
+    made(ignoring(Scalar("bf16", 1)), ignored="no_convert number"),
+    made(ignoring(FbPtr("f32", 8)), ignored="no_convert pointer"),
+    made(op_of(QUANT_MODES["deqf16_vec"], "f16"), "ignored"),
+    made(CHECK, flag="check, set"),
+    made(replace(COPY, unit_flag=3), delay=16,
+         flag="clear, late", flag_delay="16..255", flag_blocks="1"),
+    made(replace(CHECK, m=8), flag_blocks="1"),
+    made(replace(CHECK, src=448, m=2), flag_blocks="2"),
+    made(replace(CHECK, m=256), flag_blocks="3..32"),
+    made(replace(CHECK, n=17, src_stride=256, dst_stride=64), flag_blocks="33.."),
+    made(replace(CHECK, m=0), "flag", delay=5),
+    made(ALPHA, event=FixEvent.NAN, copied_nan="scalar_relu"),
+    made(COPY, event=FixEvent.NAN, copied_nan="bits"),
+    made(ALPHA, event=FixEvent.RELU_CHANGED, relu_changed="scalar_relu"),
+    made(op_of(QUANT_MODES["no_convert"], "i32", pre_relu=PreRelu("normal_relu")),
+         event=FixEvent.RELU_CHANGED, relu_changed="normal_relu of i32"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("op", "without", "event", "delay", "want"), ROWS)
+def test_bins_of_an_op(
+    op: MteL0cGm, without: str, event: int, delay: int, want: dict[str, str]
+) -> None:
+    found = bins(op, event, delay)
+    assert {name: found.get(name) for name in want} == want
+    assert not found.keys() & set(without.split())
+
+
+def test_clips_and_payloads_that_cannot_be() -> None:
     cells = FunctionalCoverage().groups[NAME].group
     labels = [
         cells.label("relu x clip x dst", int(at))
@@ -148,109 +244,9 @@ def test_relu_and_clip() -> None:
     assert len(labels) == 5 * 10 + 4 * len(CLIP_TYPES)
     assert "relu=absent x clip=yes x dst=f16" not in labels
     assert "relu=no_relu x clip=yes x dst=bf16" not in labels
-
-
-@pytest.mark.parametrize(
-    ("mode", "dst", "clip", "kind", "value"),
-    [
-        ("f32_f16", "f16", Scalar("f16", 1), "f16 to f16", "f16 1"),
-        ("f32_f16", "f16", Scalar("f16", 0x7BFF), "f16 to f16", "f16 limit"),
-        ("req8_scalar", "ui8", Scalar("ui16", 255), "ui16 to u8", "u8 limit"),
-        ("req8_scalar", "ui8", Scalar("i16", 127), "i16 to u8", "u8 other"),
-        ("req8_scalar", "si8", Scalar("si4", 1), "si4 to s8", "s8 1"),
-        ("req8_scalar", "i8", Scalar("i8", 127), "i8 to s8", "s8 limit"),
-        ("req4_scalar", "i4", Scalar("i16", 7), "i16 to s4", "s4 limit"),
-        ("deqs16_scalar", "i16", Scalar("si16", 32767), "si16 to i16", "i16 limit"),
-        ("deqs16_scalar", "si16", Scalar("si8", 2), "si8 to i16", "i16 other"),
-    ],
-)
-def test_clips(mode: str, dst: str, clip: Scalar, kind: str, value: str) -> None:
-    found = bins(op_of(QUANT_MODES[mode], dst, pre_relu=PreRelu("no_relu", clip=clip)))
-    assert (found["clip_type"], found["clip_value"]) == (kind, value)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("scale", "value", "sign", "low"),
-    [
-        (Scalar("f32", 0x00001FFF), "0", "+", "other"),
-        (Scalar("f32", 0x00002000), "subnormal", "+", "0"),
-        (Scalar("f32", 0x3F801FFF), "1", "+", "other"),
-        (Scalar("f32", 0xC0000000), "power of 2", "-", "0"),
-        (Scalar("f16", 0x3E00), "other", "+", None),
-        (Scalar("bf16", 0x8000), "0", "-", None),
-    ],
-)
-def test_scalars(scale: Scalar, value: str, sign: str, low: str | None) -> None:
-    quant = PreQuant("qf322f32_pre_scalar", scale)
-    relu = PreRelu("scalar_relu", scale)
-    found = bins(replace(COPY, pre_quant=quant, pre_relu=relu))
-    for name in ("scale", "alpha"):
-        assert found[name] == value
-        assert found[f"{name}_sign"] == sign
-        assert found.get(f"{name}_low") == low
-    assert found["quant_type"] == found["relu_type"] == f"scalar {scale.dtype}"
-    assert not {"scale", "alpha"} & bins(COPY).keys()
-
-
-@pytest.mark.long
-def test_pointers_and_rows_of_fb() -> None:
-    def vectors(quant: int, relu: int, n: int) -> dict[str, str]:
-        return bins(
-            replace(
-                COPY,
-                n=n,
-                dst_stride=4096,
-                pre_quant=PreQuant("qf322f32_pre_vec", FbPtr("f16", quant)),
-                pre_relu=PreRelu("vector_relu", FbPtr("bf16", relu)),
-            )
-        )
-
-    found = vectors(0, 4032, 16)
-    assert (found["quant_rows"], found["relu_rows"]) == ("first rows", "last rows")
-    assert (found["quant_type"], found["relu_type"]) == ("pointer to f16", "pointer to bf16")
-    assert (found["channels"], found["parameters"]) == ("1..16", "both")
-    found = vectors(4096 - 256, 0, 17)
-    assert (found["quant_rows"], found["relu_rows"]) == ("last rows", "first rows")
-    assert found["channels"] == "17..64"
-    found = vectors(0, 0x10000 + 4032, 16)
-    assert (found["relu_rows"], found["relu_segment"]) == ("last rows", "1")
-    assert vectors(0, 0, 16)["relu_segment"] == "0"
-    found = vectors(0, 64, 497)
-    assert (found["quant_rows"], found["relu_rows"]) == ("whole", "inside")
-    assert not {"scale", "alpha"} & found.keys()
-
-
-@pytest.mark.long
-def test_ignored_payloads() -> None:
-    def with_payload(payload: Scalar | FbPtr) -> str | None:
-        return bins(replace(COPY, pre_quant=PreQuant("no_convert", payload))).get("ignored")
-
-    assert with_payload(Scalar("f32", 0)) == "no_convert 0"
-    assert with_payload(Scalar("bf16", 1)) == "no_convert number"
-    assert with_payload(FbPtr("f32", 8)) == "no_convert pointer"
-    refused = FunctionalCoverage().groups[NAME].group.by_name["ignored"].bins
-    assert [one.name for one in refused if one.unreachable] == [
+    assert [one.name for one in cells.by_name["ignored"].bins if one.unreachable] == [
         "f32_f16 pointer", "f32_bf16 pointer",
     ]  # fmt: skip
-    assert "ignored" not in bins(COPY)
-    assert "ignored" not in bins(op_of(QUANT_MODES["deqf16_vec"], "f16"))
-
-
-@pytest.mark.long
-def test_unit_flags() -> None:
-    check = replace(COPY, unit_flag=2)
-    assert bins(check)["flag"] == "check, set"
-    found = bins(replace(COPY, unit_flag=3), delay=16)
-    assert (found["flag"], found["flag_delay"], found["flag_blocks"]) == (
-        "clear, late", "16..255", "1",
-    )  # fmt: skip
-    assert bins(replace(check, m=8))["flag_blocks"] == "1"
-    assert bins(replace(check, src=448, m=2))["flag_blocks"] == "2"
-    assert bins(replace(check, m=256))["flag_blocks"] == "3..32"
-    assert bins(replace(check, n=17, src_stride=256, dst_stride=64))["flag_blocks"] == "33.."
-    assert not {"flag", "flag_delay", "flag_blocks"} & bins(COPY, delay=5).keys()
-    assert "flag" not in bins(replace(check, m=0), delay=5)
 
 
 def result_of(mode: QuantMode, dst: str) -> str:
@@ -306,16 +302,6 @@ def test_events_against_saturation_and_stage() -> None:
     assert int(counts.group.reachable["stage x inf"].sum()) == 2, (
         "f32 has an infinite s, WIDE a product"
     )
-
-
-@pytest.mark.long
-def test_relu_events() -> None:
-    relu = replace(COPY, pre_relu=PreRelu("scalar_relu", ONE))
-    assert bins(relu, FixEvent.NAN)["copied_nan"] == "scalar_relu"
-    assert bins(COPY, FixEvent.NAN)["copied_nan"] == "bits"
-    assert bins(relu, FixEvent.RELU_CHANGED)["relu_changed"] == "scalar_relu"
-    whole = op_of(QUANT_MODES["no_convert"], "i32", pre_relu=PreRelu("normal_relu"))
-    assert bins(whole, FixEvent.RELU_CHANGED)["relu_changed"] == "normal_relu of i32"
 
 
 @pytest.mark.long
