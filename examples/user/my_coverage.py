@@ -3,11 +3,10 @@
 
 import pyuvm
 
-from tb.coverage.model import Cross
+from tb.coverage.model import crossed
 from tb.coverage.points import Group, codes, ranges
 from tb.env.tests.traffic import RandomTest
 from tb.isa.ops import SLOTS
-
 
 ROWS = Group(
     "my_rows",
@@ -16,7 +15,7 @@ ROWS = Group(
         codes("slot", SLOTS, "slot", "slot of the op"),
         codes("odd", ["even", "odd"], lambda ops: ops.len & 1, "last bit of it"),
     ],
-    (Cross("length x odd", ("length", "odd")),),
+    (crossed("length x odd"),),
     {"live": lambda ops: ops.len > 0},  # the ops that count: legal ones of rows with bytes
     "Row lengths around a packet.",
 )
