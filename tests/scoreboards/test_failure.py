@@ -23,7 +23,7 @@ from tb.isa.burst.op import MteL1Bt, MteUbUb
 from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint
-from tb.isa.l0.op import MteL1L0b
+from tb.isa.l0.op import LOAD_CLASSES
 from tb.isa.lower import V06Op
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space, segment_base
@@ -364,7 +364,7 @@ def test_ops_are_ordered_by_links_of_links_and_by_those_before_in_a_slot() -> No
 
 def test_a_load_of_l0_names_operands_column_and_fractal(bench: Bench) -> None:
     f16 = Ptr("f16", "l1"), Ptr("f16", "l0b")
-    load = MteL1L0b(4096, 0, 1, 2, 3, 4, 8, 5, 0, *f16)
+    load = LOAD_CLASSES["mte_l1_l0b"](4096, 0, 1, 2, 3, 4, 8, 5, 0, *f16)
     batch = bench.batch(from_ops([load]))
     bench.corrupt(Space.L0, segment_base("l0b") + 2 * 5 * 512 + 512 + 3 * 32 + 7)
     bench.write(batch)
