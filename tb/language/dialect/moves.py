@@ -13,8 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.lexer import Span
 
-from tb.isa.grammar import FILLS, KNOWN_ROWS, LOOPS, ROWS, Row
-from tb.language.dialect.cube import check_load, check_mad
+from tb.isa.grammar import KNOWN_ROWS, LOOPS, ROWS, Row
 from tb.language.dialect.ops import (
     SEGMENTS,
     MoveOp,
@@ -25,7 +24,7 @@ from tb.language.dialect.ops import (
     with_attributes,
     written,
 )
-from tb.language.dialect.refusals import check_known
+from tb.language.dialect.refusals import check
 from tb.language.dialect.types import type_name
 from tb.language.grammar.fault import Fault, OpError
 from tb.language.grammar.matching import match
@@ -126,12 +125,7 @@ def verify_move(op: MoveOp) -> None:
     """
     text = written(op)
     assert text is not None, "it is an op that moves data"
-    if op.row.choices:
-        check_load(op, text)
-    elif op.row.name.startswith("mad") and op.row.clauses:
-        check_mad(op, text)
-    elif not op.row.executed or op.row.name.startswith(("load_cbuf_to_", *FILLS)):
-        check_known(text)
+    check(op, text)
 
 
 def _make(row: Row) -> type[MoveOp]:

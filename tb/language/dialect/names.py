@@ -15,8 +15,9 @@ from xdsl.ir import Operation
 
 from tb.language.dialect.ops import SEGMENTS, MoveOp
 from tb.language.dialect.others import ForeignOp
+from tb.language.dialect.parts import SyncOp
 from tb.language.dialect.sections import SectionOp
-from tb.language.dialect.sync import FenceOp, SyncOp
+from tb.language.dialect.sync import FenceOp
 from tb.language.grammar.fault import Fault
 
 TIMING = ("pto_dv.gap", "pto_dv.flag_delay")

@@ -11,20 +11,17 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import traits_def
+from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 
-from tb.isa.pipes import BUFFERS, EVENT_TYPES, EVENTS, PIPE_ALIASES, PIPE_ALL, Pipe
+from tb.isa.pipes import BUFFERS, EVENTS, PIPE_ALL, Pipe
 from tb.language.dialect.ops import python_value, string
-from tb.language.dialect.pointers import ValuesOp, known_type, operand
-from tb.language.dialect.types import OpaqueType, pointer_of, type_name
+from tb.language.dialect.parts import EITHER, EVENT, NUMBER, VALUE, WORD, SyncOp, attribute_text
+from tb.language.dialect.pointers import ValuesOp, operand
+from tb.language.dialect.types import pointer_of, type_name
 from tb.language.grammar.fault import Fault, OpError
 from tb.language.parser.foreign import UnclosedError, skip
 from tb.language.parser.syntax import Scanner, standing
-
-PIPE_NAMES = tuple(pipe.value for pipe in Pipe)
 
 CORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
 """Pipes that signals between cores are queued on."""
@@ -35,157 +32,6 @@ CORE_TYPES = ("aiv_only", "aic_only", "mix")
 
 _MEM_BAR = re.compile(r"(?:VV|VS|SV|SS)_ALL|V?(?:ST|LD)_V?(?:ST|LD)")
 """Accesses that ``pto.mem_bar`` orders: vector and scalar loads and stores."""
-
-WORD, EVENT, NUMBER, VALUE, EITHER = "word", "event", "number", "value", "number or value"
-"""Kinds of a part: a pipe or another word; an event as a word or a number; a number; a computed
-number; either of two."""
-
-
-def pipe_name(name: str, *, every: bool = False, typed: bool = False) -> str:
-    """Returns the name of a pipe.
-
-    Args:
-        name: As written.
-        every: ``PIPE_ALL`` is one.
-        typed: Event-type words are names of pipes, too.
-
-    Raises:
-        OpError: it is none.
-    """
-    if typed and name in EVENT_TYPES:
-        return str(EVENT_TYPES[name].value)
-    found = PIPE_ALIASES.get(name, name)
-    legal = (*PIPE_NAMES, *(EVENT_TYPES if typed else ()), *((PIPE_ALL,) if every else ()))
-    if found not in legal:
-        raise OpError(Fault(f"pipe {found!r} is unknown", legal=", ".join(legal)))
-    return found
-
-
-def attribute_text(op: Operation, key: str) -> str:
-    """Returns a property or attribute that an op must have, as text."""
-    attribute = op.properties.get(key, op.attributes.get(key))
-    if attribute is None:
-        raise OpError(Fault(f"attribute {key!r} is missing"))
-    return str(python_value(attribute))
-
-
-class SyncOp(Operation):
-    """An op that synchronizes.
-
-    Attributes:
-        parts: Property and kind of each part, in the order of the text.
-        brackets: ``"["`` around the parts, ``"?"`` where they may be absent, else none.
-        typed: Whether pipes may have the names of tile ops.
-        last: Parts that may be absent, the last ones; a number is then 0.
-    """
-
-    name = "pto.sync"
-    traits = traits_def()
-    parts: ClassVar[tuple[tuple[str, str], ...]] = ()
-    brackets: ClassVar[str] = ""
-    typed: ClassVar[bool] = False
-    last: ClassVar[int] = 0
-
-    @classmethod
-    def own(cls) -> tuple[str, ...]:
-        """Returns its properties."""
-        return tuple(key for key, kind in cls.parts if kind != VALUE)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> SyncOp:
-        """Reads the parts, then attributes."""
-        scanner = Scanner(parser)
-        if scanner.is_next_op():
-            message = f"expected a pipe after {cls.name}, found {scanner.found()}"
-            scanner.fail(message, scanner.before)
-        bracket = bool(cls.brackets) and scanner.take("[")
-        if cls.brackets == "[" and not bracket:
-            scanner.expect("[", f"and the pipes of {cls.name}")
-        words: dict[str, Attribute] = {}
-        taken: list[UnresolvedOperand] = []
-        for number, (key, kind) in enumerate(cls.parts):
-            if number and number >= len(cls.parts) - cls.last and scanner.value != ",":
-                words[key] = IntegerAttr(0, 32)
-                continue
-            if number:
-                scanner.expect(",", f"and {key} in {cls.name}, which has {len(cls.parts)} parts")
-            if kind == VALUE or (kind == EITHER and scanner.kind == "value"):
-                taken.append(cls._computed(parser, scanner, key))
-            else:
-                words[key] = cls._written(scanner, key, kind)
-        if bracket:
-            scanner.expect("]", f"after the {len(cls.parts)} parts of {cls.name}")
-        attributes = scanner.attribute_dictionary()
-        scanner.close()
-        words |= {key: attributes.pop(key) for key in cls.own() if key in attributes}
-        values = [_index(parser, one) for one in taken]
-        op = cls.create(operands=values, properties=words, attributes=attributes)
-        op.verify_()
-        return op
-
-    @classmethod
-    def _computed(cls, parser: Parser, scanner: Scanner, key: str) -> UnresolvedOperand:
-        if scanner.kind != "value":
-            static = cls.name.removesuffix("_dyn")
-            scanner.fail(f"{key} of {cls.name} is a value: {static} takes {scanner.found()}")
-        return operand(parser, scanner)
-
-    @classmethod
-    def _written(cls, scanner: Scanner, key: str, kind: str) -> Attribute:
-        """Reads a part that is no value."""
-        if scanner.kind == "value":
-            scanner.fail(f"{key} of {cls.name} is a word or a number: {cls.name}_dyn takes a value")
-        if scanner.kind == "number" and kind != WORD:
-            text = scanner.value
-            if kind != EVENT and not text.lstrip("-").isdigit():
-                scanner.fail(f"expected a number, found {scanner.found()}")
-            scanner.advance()
-            return string(text) if kind == EVENT else IntegerAttr(int(text), 32)
-        if kind in (NUMBER, EITHER):
-            scanner.fail(f"expected the number {key}, found {scanner.found()}")
-        return string(scanner.word("an event" if kind == EVENT else "a pipe"))
-
-    def number_of(self, key: str, default: int | None = None) -> int:
-        """Returns a property that is an integer."""
-        # The attribute of 0 is false.
-        attribute = self.properties.get(key, self.attributes.get(key))
-        if attribute is None and default is not None:
-            return default
-        if attribute is None:
-            raise OpError(Fault(f"attribute {key!r} is missing"))
-        value = python_value(attribute)
-        if not isinstance(value, int):
-            raise OpError(Fault(f"{key} is {value!r}", legal="an integer"))
-        return value
-
-    def pipe_of(self, key: str, *, every: bool = False) -> str:
-        """Returns the name of a pipe that a property has."""
-        return pipe_name(attribute_text(self, key), every=every, typed=self.typed)
-
-    def verify_(self) -> None:
-        """Refuses results, and operands other than the computed number."""
-        kinds = [kind for _, kind in self.parts]
-        least, most = kinds.count(VALUE), kinds.count(VALUE) + kinds.count(EITHER)
-        if self.results or not least <= len(self.operands) <= most:
-            wanted = "an index" if least else "no operands" if not most else "an index or a number"
-            raise OpError(Fault(f"has {len(self.operands)} operands", legal=wanted))
-        for value in self.operands:
-            if not isinstance(value.type, IndexType):
-                kind = type_name(value.type)
-                raise OpError(Fault(f"type mismatch: an id of type {kind}", legal="index"))
-        self.check()
-
-    def check(self) -> None:
-        """Refuses words and numbers that are none."""
-
-
-def _index(parser: Parser, taken: UnresolvedOperand) -> SSAValue:
-    """Returns the value of a computed number."""
-    kind = known_type(parser, taken)
-    if taken.operand_name in parser.ssa_values and not isinstance(kind, IndexType | OpaqueType):
-        message = f"type mismatch: %{taken.operand_name} has type {type_name(kind)}"
-        raise OpError(Fault(message, at=taken.span.start, legal="index"))
-    return parser.resolve_operand(taken, IndexType())
 
 
 class OrderOp(SyncOp):

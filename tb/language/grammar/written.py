@@ -69,7 +69,21 @@ def incomplete(row: Row, groups: dict[str, list[Any]], words: dict[str, Any]) ->
     if row.rule and not isinstance(FLAGS.get(flag, flag), int):
         return Fault(f"unit_flag is {flag!r}", "FIX-L14", legal="check_only, check_and_clear")
     found = (_of_clause(clause, groups, words) for clause in row.clauses)
-    return next(filter(None, found), None)
+    return next(filter(None, (*found, *_wrong_words(row, words))), None)
+
+
+def _wrong_words(row: Row, words: dict[str, Any]) -> Iterator[Fault]:
+    """Yields the words that no clause has; those of write-backs are a matter of rules."""
+    for clause in row.clauses if not row.rule else ():
+        for part in clause.parts:
+            if part.word and words.get(part.name) and words[part.name] not in part.legal:
+                legal = " or ".join(part.legal)
+                yield Fault(f"{part.name} is {words[part.name]!r}", legal=legal)
+        names = [x.name for x in row.clauses if x.word == clause.word]
+        value = words.get(clause.word, "")
+        if clause.word and value and value not in (names if len(names) > 1 else (True,)):
+            legal = " or ".join(names) if len(names) > 1 else f"{clause.name} alone"
+            yield Fault(f"{clause.word} is {value!r}", legal=legal)
 
 
 def _of_clause(clause: Clause, groups: dict[str, list[Any]], words: dict[str, Any]) -> Fault | None:
