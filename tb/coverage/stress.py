@@ -30,11 +30,10 @@ from tb.isa.l0.table import LoadSpec
 from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
 from tb.isa.spaces import Space
 
-CHANNELS = tuple(name.removeprefix("stall_").removesuffix("_gnt") for name in RANGES
-                 if name.startswith("stall_"))  # fmt: skip
-PORTS = tuple(name.removesuffix("_latency") for name in RANGES if name.endswith("_latency"))
 _STALLS = {name.removeprefix("stall_").removesuffix("_gnt"): name for name in RANGES
            if name.startswith("stall_")}  # fmt: skip
+CHANNELS = tuple(_STALLS)
+PORTS = tuple(name.removesuffix("_latency") for name in RANGES if name.endswith("_latency"))
 _PLAIN = ("max_outstanding", "w_after_aw", "idle_clocks", "burst_ops", "burst_gap")
 
 _KINDS = ("SLVERR", "DECERR", "local")
@@ -49,17 +48,9 @@ _ARMED = ("n-th word", "granule", "window")
 _NEIGHBOURS = ("none", "good", "failed", "illegal")
 _COUNTS = (1, 2, 9)
 _STATES = (
-    "idle",
-    "descriptor held",
-    "several held",
-    "descriptor offered",
-    "done pending",
-    "read burst open",
-    "write burst open",
-    "write beats owed",
-    "local word owed",
-    "local request waits",
-    "error met",
+    *("idle", "descriptor held", "several held", "descriptor offered", "done pending"),
+    *("read burst open", "write burst open", "write beats owed"),
+    *("local word owed", "local request waits", "error met"),
 )
 
 
