@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from tb.isa.block import OpBlock, from_descriptors
 from tb.isa.ctrl import CtrlOp, SetCtrl, write_ctrl
@@ -32,6 +33,15 @@ Program = Entry
 that write CTRL, a v0.6 op, and ``set_ctrl`` 0."""
 
 _LegacyCopy = CopyGmToUbuf | CopyUbufToGm | CopyUbufToUbuf
+
+
+_Op = TypeVar("_Op")
+
+
+def changed(op: _Op, **values: Any) -> _Op:
+    """Returns a copy of a frozen dataclass with other operands."""
+    copy: _Op = replace(op, **values)  # type: ignore[type-var]
+    return copy
 
 
 @dataclass(frozen=True)
@@ -142,6 +152,7 @@ __all__ = [
     "Op",
     "Program",
     "block_of",
+    "changed",
     "lower_program",
     "split_program",
 ]

@@ -21,8 +21,8 @@ from sequences.corner.fixpipe import fix_blocks
 from sequences.corner.knobs import knob_limits, knob_shapes, neighbours, packed_stores
 from sequences.corner.l0 import l0_blocks
 from sequences.corner.l1 import l1_blocks
+from sequences.corner.spans import spans as both_spans
 from sequences.illegal.legacy import to_legacy
-from sequences.illegal.strided import spans as strided_spans
 from tb.isa.block import OpBlock
 from tb.isa.burst.op import MteUbUb
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToUbuf, DmaRegisters
@@ -69,7 +69,7 @@ def place(op: V06, gm_addr: int, ub_addr: int) -> V06:
 
 def spans(op: V06) -> tuple[int, int]:
     """Returns the bytes from the first to the last one on GM and on UB."""
-    source, destination = strided_spans(op)
+    source, destination = both_spans(op)
     return (source, destination) if isinstance(op, MteGmUb) else (destination, source)
 
 

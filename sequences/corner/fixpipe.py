@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sequences.blocks import block_of, lower_program
+from sequences.blocks import block_of, changed, lower_program
 from sequences.constraints import FB_SIZE, FIX_NAMES, GM_SIZE, L0C_SIZE
 from sequences.fixpipe.ctrl import STORED_BITS, ctrl_of
 from sequences.fixpipe.data import Pools
@@ -19,7 +19,6 @@ from sequences.fixpipe.kinds import KINDS, legal_codes
 from sequences.fixpipe.parameters import Records, offset_bits
 from sequences.fixpipe.plain_ops import ALPHAS, ENDS, MAKERS, at_end, space_of
 from sequences.fixpipe.tiles import draw_tile, tile_of
-from sequences.illegal.cases import changed
 from tb.isa.block import Fill, OpBlock
 from tb.isa.ctrl import SetCtrl
 from tb.isa.dma.legacy import DmaRegisters

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from sequences.blocks import changed
 from sequences.constraints import L1_SIZE, UB_SIZE
-from sequences.illegal.cases import changed
 from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.profile import SEED, current

@@ -7,19 +7,17 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, product
 
-from sequences.blocks import Op, block_of, lower_program
+from sequences.blocks import Op, block_of, changed, lower_program
 from sequences.constraints import GM_SIZE, L1_SIZE, UB_SIZE
 from sequences.corner.fills import fill_limits, fill_spots
 from sequences.corner.knobs import knob_limits, knob_shapes
 from sequences.corner.nz import nz_corners, nz_limits
-from sequences.illegal.cases import changed
-from sequences.illegal.strided import Strided
-from sequences.illegal.strided import spans as strided_spans
+from sequences.corner.spans import spans
 from tb.isa.block import OpBlock
 from tb.isa.burst.op import BURST_CLASSES, BurstOp
 from tb.isa.burst.table import BIAS_TYPES
 from tb.isa.dma.legacy import DmaRegisters
-from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
+from tb.isa.dma.op import DmaOp, Loop, MteGmL1, MteL1Ub
 from tb.isa.dma.table import BLOCK_COUNT_BITS, MAX_LOOPS
 from tb.isa.dtypes import Ptr
 from tb.isa.fill.op import RawFillL1
@@ -120,8 +118,8 @@ def packed(spots: Iterable[Spot]) -> Iterator[OpBlock]:
 
 
 def strided(
-    make: type[Strided], length: int, rows: int, src: int, dst: int, loops: tuple[Loop, ...] = ()
-) -> Strided:
+    make: type[DmaOp], length: int, rows: int, src: int, dst: int, loops: tuple[Loop, ...] = ()
+) -> DmaOp:
     """Returns a copy at address 0 from lengths and row strides in bytes, whatever its units are."""
     if make is not MteL1Ub:
         return make(0, 0, length, rows, src, dst, loops)
@@ -129,7 +127,7 @@ def strided(
     return make(0, 0, length // UB_BLOCK, rows, gap[0], gap[1], loops)
 
 
-def _loops(unit: int, make: type[Strided]) -> Iterator[Spot]:
+def _loops(unit: int, make: type[DmaOp]) -> Iterator[Spot]:
     """Every small combination of loop groups and counts, and levels between each other's rows."""
     row = 33 if unit == 1 else 64
     step = 37 if unit == 1 else 96
@@ -194,7 +192,7 @@ def l1_ub_limits() -> Iterator[V06Op]:
     for length in (1, 31, 33, 128, 129):
         for gap in (0, 1):
             op = MteL1Ub(0, 0, length, 2, gap, 0)
-            src, dst = strided_spans(op)
+            src, dst = spans(op)
             yield at(op, L1_SIZE - src, UB_SIZE - dst)
             yield at(op, 0, UB_SIZE - dst)
             yield at(op, L1_SIZE - src, 0)
@@ -228,7 +226,7 @@ def gm_l1_limits() -> Iterator[V06Op]:
     yield MteGmL1((1 << 32) - 5, 0, 9, 3, (1 << 38) + 1, 32)
     for length in (unit, 31 * unit, 33 * unit, PAGE, PAGE + unit):
         op = make(0, 0, length, 2, length + unit, _up(length))
-        src, dst = strided_spans(op)
+        src, dst = spans(op)
         yield at(op, src_size - src, (dst_size - dst) // UB_BLOCK * UB_BLOCK)
         yield at(op, 0, (dst_size - dst) // UB_BLOCK * UB_BLOCK)
         yield at(op, src_size - src, 0)

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from sequences.blocks import changed
 from sequences.constraints import GM_SIZE, L1_SIZE
-from sequences.illegal.cases import changed
-from sequences.illegal.nz import at_end
+from sequences.corner.spans import at_end
 from tb.isa.dtypes import ELEMENT_BYTES, Ptr
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.nz.table import C0_BYTES, MAX_D, MAX_GROUPS, MAX_N, MODES, SMALL_C0

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from sequences.blocks import changed
 from sequences.constraints import FB_SIZE, GM_SIZE, L0C_SIZE, L1_SIZE, UB_SIZE
 from sequences.fixpipe.parameters import Records
-from sequences.illegal.cases import changed
 from tb.isa.block import Fill
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import (

@@ -8,7 +8,8 @@ engine continues correctly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,27 +25,18 @@ from sequences.constraints import (
 )
 from sequences.draw.copies import COPY_FORMS, CopyGenerator
 from sequences.fixpipe.generator import FixGenerator
-from sequences.illegal.atomics import store_cases
-from sequences.illegal.bursts import KINDS as BURSTS
-from sequences.illegal.bursts import burst_cases, ubuf_copy_cases
-from sequences.illegal.cases import Case
-from sequences.illegal.fills import fill_cases
-from sequences.illegal.fixpipe import fix_cases
-from sequences.illegal.legacy import REGISTER_FORMS, legacy_cases
-from sequences.illegal.loads import load_cases
-from sequences.illegal.nz import nz_cases
-from sequences.illegal.strided import KINDS as STRIDED
-from sequences.illegal.strided import strided_cases
+from sequences.illegal.bases import REGISTER_FORMS
+from sequences.illegal.cases import Case, all_cases
+from sequences.illegal.neighbours import can_be_scored
 from sequences.place.merge import merge
 from tb.isa.block import OpBlock
 from tb.isa.ctrl import ctrl_after
 from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
-from tb.isa.l0.table import LOADS
 from tb.isa.lower import lower
 from tb.isa.program import moving, moving_at
-from tb.isa.rules import d_violations, first_d_violation, lowering_violation, t_violations
+from tb.isa.rules import d_violations, first_d_violation, lowering_violation
 
 MOST_GOOD = 16
 """Most legal ops, and most illegal ops, of a block with many of both."""
@@ -53,30 +45,8 @@ FILL_OPS = 512
 """Legal ops drawn at once."""
 
 
-STORES = ("mte_ub_gm", "copy_ubuf_to_gm")
-"""Forms that CTRL can make atomic."""
-
-CASES: Mapping[str, Callable[[np.random.Generator, str], list[Case]]] = {
-    **dict.fromkeys(STRIDED, strided_cases),
-    **dict.fromkeys(BURSTS, burst_cases),
-    "mte_gm_l1_frac": nz_cases,
-    **dict.fromkeys(LOADS, load_cases),
-    "raw_fill_l1": fill_cases,
-    **dict.fromkeys(FIX_NAMES, fix_cases),
-    **dict.fromkeys(REGISTER_FORMS, legacy_cases),
-    "copy_ubuf_to_ubuf": ubuf_copy_cases,
-}
-"""Form to the function that makes its cases."""
-
-
-def all_cases(rng: np.random.Generator, form: str) -> list[Case]:
-    """Returns every violation, many combinations and every near miss of ``form``, in order."""
-    cases = CASES[form](rng, form)
-    return [*cases, *store_cases(rng, form)] if form in STORES else cases
-
-
 def within(case: Case, loops: int, pad: bool) -> Case | None:
-    """Returns a case with fewer loop groups and without padding; None when it is undefined then.
+    """Returns a case with fewer loop groups and without padding; None when it cannot be scored.
 
     It may break another rule, or none.
     """
@@ -93,7 +63,7 @@ def within(case: Case, loops: int, pad: bool) -> Case | None:
         return case
     desc = lower(less, ctrl)
     found = first_d_violation(desc)
-    if found is None and t_violations(desc):
+    if found is None and not can_be_scored(desc):
         return None
     return replace(case, rule=found.rule.number if found else 0, program=(*before, less, *after))
 
@@ -107,8 +77,8 @@ def _kind(case: Case) -> tuple[str, int, int]:
 class IllegalGenerator:
     """Draws blocks that mix illegal ops with legal ones.
 
-    Every case of :func:`all_cases` of every form is used once before any repeats: in random order,
-    but one for each form and rule first.
+    Cases of :func:`all_cases` are sent in turns over forms and rules, one for each first; new ones
+    are made when all were sent.
     A block holds random legal ops with illegal ones among them, or one op at a limit
     between two illegal ones. Legacy programs write every register they use, and the random ops
     are of forms that use none, so the blocks can be sent in any order.
@@ -159,16 +129,25 @@ class IllegalGenerator:
     def _next_case(self, rule: bool) -> Case:
         cases = self._bad if rule else self._good
         if not cases:
-            made = [case for form in self.ops for case in self._cases(form)]
-            self._rng.shuffle(made)
-            last = {_kind(case): id(case) for case in made}
-            made.sort(key=lambda case: last[_kind(case)] == id(case))
+            made = self._in_turns()
             # Those of the other kind are used where there are none.
             for kind, of_kind in ((True, self._bad), (False, self._good)):
                 if not of_kind:
                     of_kind += [case for case in made if bool(case.rule) == kind]
         # Where no rule may be broken all ops are legal.
         return cases.pop() if cases else self._next_case(not rule)
+
+    def _in_turns(self) -> list[Case]:
+        """Returns new cases, last the first of each form and rule, before these the second ones."""
+        turns: list[tuple[int, float, Case]] = []
+        seen = Counter[tuple[str, int, int]]()
+        for form in self.ops:
+            for case in self._cases(form):
+                kind = _kind(case)
+                turns.append((seen[kind], self._rng.random(), case))
+                seen[kind] += 1
+        turns.sort(key=lambda turn: turn[:2], reverse=True)
+        return [case for _, _, case in turns]
 
     def _cases(self, form: str) -> list[Case]:
         cases = all_cases(self._rng, form)

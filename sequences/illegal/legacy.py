@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every D rule broken by the register forms of GM-UB copies, and legal ops at the limits."""
+"""What only the register forms of GM-UB copies can break: registers, and operands of their own."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from sequences.illegal.cases import Case
-from sequences.illegal.strided import KINDS, base_op, near, padded, strided_breaks
+from sequences.blocks import Program, changed
+from sequences.illegal.bases import DRAWN, REGISTER_FORMS, REGISTER_LOOPS, bases
+from tb.isa.ctrl import SetCtrl
 from tb.isa.dma.legacy import (
     OUTTOUB,
     UBTOOUT,
@@ -19,28 +21,25 @@ from tb.isa.dma.legacy import (
     SetLoopSize,
     SetLoopStride,
     SetMovPadVal,
+    fits,
 )
 from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.dma.table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS, PAD_LIMIT
 from tb.isa.dtypes import Ptr, element_bytes
-from tb.isa.ops import LEGACY_FORMS
 from tb.isa.profile import current
 
-REGISTER_FORMS = ("copy_gm_to_ubuf", "copy_ubuf_to_gm")
-"""Forms that read registers."""
-
-LOOPS = 2
-"""Loops that registers hold."""
+Sets = tuple[LegacySet, ...]
+Named = Iterator[tuple[str, Program]]
 
 
-def to_legacy(op: MteGmUb | MteUbGm) -> tuple[tuple[LegacySet, ...], LegacyCopy]:
+def to_legacy(op: MteGmUb | MteUbGm) -> tuple[Sets, LegacyCopy]:
     """Returns the register writes and the legacy copy of a v0.6 op of at most two loops.
 
     Raises:
         ValueError: the op has more loops than there are registers.
     """
-    if len(op.loops) > 2:
-        raise ValueError(f"{len(op.loops)} loops: legacy registers hold 2")
+    if len(op.loops) > REGISTER_LOOPS:
+        raise ValueError(f"{len(op.loops)} loops: legacy registers hold {REGISTER_LOOPS}")
     load = isinstance(op, MteGmUb)
     side = OUTTOUB if load else UBTOOUT
     counts = [loop.count for loop in op.loops] + [1, 1]
@@ -66,127 +65,97 @@ def to_legacy(op: MteGmUb | MteUbGm) -> tuple[tuple[LegacySet, ...], LegacyCopy]
     )  # fmt: skip
 
 
-def _base(rng: np.random.Generator, form: str, *, pad: bool = False) -> MteGmUb | MteUbGm:
-    op = base_op(rng, KINDS[LEGACY_FORMS[form]], LOOPS)
-    assert isinstance(op, MteGmUb | MteUbGm)
-    if isinstance(op, MteGmUb):
-        return padded(op) if pad else replace(op, pad=None)
-    return op
+def to_program(op: MteGmUb | MteUbGm, ctrl: int) -> Program:
+    """Returns an op with CTRL in its register form, empty where a register rejects a value."""
+    sets, copy = to_legacy(op)
+    if not all(fits(write) for write in sets):
+        return ()
+    return (SetCtrl(ctrl), *sets, copy, SetCtrl(0)) if ctrl else (*sets, copy)
 
 
-def legacy_cases(rng: np.random.Generator, form: str) -> list[Case]:
-    """Returns every case of a register form."""
-    kind = KINDS[LEGACY_FORMS[form]]
-    cases = []
-
-    def add(name: str, rule: int, op: object) -> None:
-        assert isinstance(op, MteGmUb | MteUbGm)
-        sets, copy = to_legacy(op)
-        cases.append(Case(name, form, rule, (*sets, copy)))
-
-    for item in strided_breaks(kind):
-        if not item.v06_only:
-            add(item.name, item.rule, item.change(base_op(rng, kind, LOOPS)))
-    for name, op in near(rng, kind, LOOPS).items():
-        add(name, 0, op)
-    return [*cases, *_copy_operands(rng, form), *_refused_sets(rng, form)]
+def register_programs(rng: np.random.Generator, form: str) -> Named:
+    """Yields name and program of what only a register form can break, and legal neighbours."""
+    drawn = [base.op for base in bases(rng, form, DRAWN)]
+    if form == "copy_ubuf_to_gm":
+        yield from _hints(drawn[0])
+        yield from _refused_sets(drawn, UBTOOUT)
+        return
+    plain = next(op for op in drawn if op.pad is None and len(op.loops) == REGISTER_LOOPS)
+    padded = next(op for op in drawn if op.pad and element_bytes(op.src_type.dtype) > 1)
+    yield from _selects(plain)
+    yield from _pads(padded)
+    yield from _wide_elements(plain)
+    yield from _refused_sets(drawn, OUTTOUB)
 
 
-def _copy_operands(rng: np.random.Generator, form: str) -> list[Case]:
-    """Violations of operands that only legacy copies have."""
-    sets, copy = to_legacy(_base(rng, form))
-    cases = []
-
-    def add(name: str, rule: int, changed: LegacyCopy, before: tuple[LegacySet, ...]) -> None:
-        cases.append(Case(name, form, rule, (*before, changed)))
-
-    if isinstance(copy, CopyUbufToGm):
-        for value in (16, 17, 1 << 40):
-            bad = replace(copy, l2_cache_ctl=value)
-            add(f"l2_cache_ctl {value}, ub_src + 16", 5, replace(bad, ub_src=bad.ub_src + 16), sets)
-        add("l2_cache_ctl 15", 0, replace(copy, l2_cache_ctl=15), sets)
-        add("sid 15", 0, replace(copy, sid=15), sets)
-        return cases
-    unselected = current().pad_unselected == "error"
-    for value in (1, PAD_LIMIT, 255) if unselected else ():
-        add(f"left {value}, no select", 5, replace(copy, left_padding=value), sets)
-        add(f"right {value}, no select", 5, replace(copy, right_padding=value), sets)
-    # The pad register may be read, so it must be known.
-    sets = (*sets, SetMovPadVal("i8", 0xA5))
-    for value in (2, 3, 1 << 20):
-        add(f"data_select_bit {value}", 5, replace(copy, data_select_bit=value), sets)
-    while True:
-        sets, copy = to_legacy(_base(rng, form, pad=True))
-        if element_bytes(copy.src_type.dtype) > 1:
-            break
-    assert isinstance(copy, CopyGmToUbuf)
-    for value in (1 if current().legacy_pad_unit == "bytes" else 17, 31, 33):
-        add(f"left {value}", 9, replace(copy, left_padding=value), sets)
-        add(f"right {value}", 9, replace(copy, right_padding=value), sets)
-    if not unselected:
-        bare = replace(copy, data_select_bit=0)
-        add("padded by counts", 0, bare, sets)
-        add("right 33, no select", 9, replace(bare, right_padding=33), sets)
-        add("left 256, no select", 5, replace(bare, left_padding=256), sets)
-        add(
-            "no room, no select",
-            10,
-            replace(
-                bare,
-                dst_stride=bare.len_burst // 32 * 32 + 32,
-                left_padding=PAD_LIMIT // element_bytes(copy.src_type.dtype),
-            ),
-            sets,
-        )
-    add("sid 2^70", 0, replace(copy, sid=1 << 70), sets)
-    return [*cases, *_wide_elements(rng, form)]
+def _hints(op: MteUbGm) -> Named:
+    sets, copy = to_legacy(op)
+    assert isinstance(copy, CopyUbufToGm)
+    for value in (15, 16, 17, 1 << 40):
+        hint = changed(copy, l2_cache_ctl=value)
+        yield f"l2_cache_ctl {value}", (*sets, hint)
+        yield f"l2_cache_ctl {value}, ub_src + 16", (*sets, changed(hint, ub_src=copy.ub_src + 16))
+    yield "sid 15", (*sets, changed(copy, sid=15))
 
 
-def _wide_elements(rng: np.random.Generator, form: str) -> list[Case]:
-    """Elements of 8 bytes with ``data_select_bit`` 1: DMA-L03, whatever else is wrong (A-68)."""
-    op = _base(rng, form)
-    op = replace(op, src_type=Ptr("i64", "gm"), dst_type=Ptr("i64", "ub"))
+def _selects(op: MteGmUb) -> Named:
+    """Yields counts of pads that are not selected, and selects that do not exist."""
     sets, copy = to_legacy(op)
     assert isinstance(copy, CopyGmToUbuf)
-    sets, bad = (*sets, SetMovPadVal("i32", 0x5A)), replace(copy, data_select_bit=1)
-    broken = {
-        "alone": bad,
-        "no rows": replace(bad, n_burst=0),
-        "no bytes": replace(bad, len_burst=0),
-        "no rows, ub_dst + 16": replace(bad, n_burst=0, ub_dst=bad.ub_dst + 16),
-        "len too wide": replace(bad, len_burst=1 << 22),
-        "l2 too wide": replace(bad, l2_cache_ctl=4),
-        "ub_dst + 16": replace(bad, ub_dst=bad.ub_dst + 16),
-        "dst_stride + 8": replace(bad, dst_stride=bad.dst_stride + 8),
-        "dst_stride 0": replace(bad, dst_stride=0),
-        "left 33 B": replace(bad, left_padding=33),
-        "far outside": replace(bad, ub_dst=1 << 24, gm_src=1 << 44),
+    # The pad register may be read, so it must be known.
+    sets = (*sets, SetMovPadVal("i8", 0xA5))
+    for value in (1, PAD_LIMIT, 255, 256):
+        for name in ("left_padding", "right_padding"):
+            yield f"{name} {value}, no select", (*sets, changed(copy, **{name: value}))
+    for value in (2, 3, 1 << 20):
+        yield f"data_select_bit {value}", (*sets, changed(copy, data_select_bit=value))
+    yield "sid 2^70", (*sets, changed(copy, sid=1 << 70))
+
+
+def _pads(op: MteGmUb) -> Named:
+    """Yields pads of parts of an element, too long ones, and rows without room for them."""
+    sets, copy = to_legacy(op)
+    assert isinstance(copy, CopyGmToUbuf)
+    full = PAD_LIMIT // element_bytes(op.src_type.dtype)
+    short = {"dst_stride": copy.len_burst // 32 * 32 + 32, "left_padding": full}
+    for select in (0, 1):
+        some = changed(copy, data_select_bit=select)
+        yield f"select {select}", (*sets, some)
+        yield f"select {select}, no room", (*sets, changed(some, **short))
+        for value in (1, 17, 31, 33, 256):
+            for name in ("left_padding", "right_padding"):
+                yield f"select {select}, {name} {value}", (*sets, changed(some, **{name: value}))
+
+
+def _wide_elements(op: MteGmUb) -> Named:
+    """Yields elements of 8 bytes with ``data_select_bit`` 1: DMA-L03 beside other rules (A-68)."""
+    sets, copy = to_legacy(changed(op, src_type=Ptr("i64", "gm"), dst_type=Ptr("i64", "ub")))
+    assert isinstance(copy, CopyGmToUbuf)
+    others: dict[str, dict[str, int]] = {
+        "alone": {},
+        "no rows": {"n_burst": 0},
+        "no bytes": {"len_burst": 0},
+        "no rows, ub_dst + 16": {"n_burst": 0, "ub_dst": copy.ub_dst + 16},
+        "len too wide": {"len_burst": 1 << 22},
+        "l2 too wide": {"l2_cache_ctl": 4},
+        "ub_dst + 16": {"ub_dst": copy.ub_dst + 16},
+        "dst_stride + 8": {"dst_stride": copy.dst_stride + 8},
+        "dst_stride 0": {"dst_stride": 0},
+        "left 33 B": {"left_padding": 33},
+        "right 1": {"right_padding": 1},
+        "far outside": {"ub_dst": 1 << 24, "gm_src": 1 << 44},
     }
-    cases = [
-        Case(f"padded 8-byte elements, {name}", form, 3, (*sets, one))
-        for name, one in broken.items()
-    ]
-    if current().pad_unselected == "register":
-        counted = replace(bad, data_select_bit=0, right_padding=1)
-        cases.append(Case("8-byte elements, right 1, no select", form, 3, (*sets, counted)))
-        nop = replace(counted, n_burst=0, ub_dst=counted.ub_dst + 16)
-        cases.append(Case("the same, no rows, ub_dst + 16", form, 3, (*sets, nop)))
-    wide = replace(copy, data_select_bit=3)
-    off = replace(copy, ub_dst=copy.ub_dst + 16)
-    return [
-        *cases,
-        Case("8-byte elements, data_select_bit 3", form, 5, (*sets, wide)),
-        Case("8-byte elements, no select, ub_dst + 16", form, 6, (*sets, off)),
-        Case("8-byte elements, no select", form, 0, (*sets, copy)),
-    ]
+    sets = (*sets, SetMovPadVal("i32", 0x5A))
+    for name, values in others.items():
+        for select in (0, 1, 3):
+            bad = changed(copy, data_select_bit=select, **values)
+            yield f"8-byte elements, select {select}, {name}", (*sets, bad)
 
 
-def _refused_sets(rng: np.random.Generator, form: str) -> list[Case]:
-    """Legal copies after a ``set_*`` op that its register rejects with DMA-L05 (A-19)."""
-    store = form == "copy_ubuf_to_gm"
-    side = UBTOOUT if store else OUTTOUB
+def _refused_sets(drawn: list[Any], side: str) -> Named:
+    """Yields copies after a ``set_*`` op that its register rejects with DMA-L05 (A-19)."""
     gm, ub = 1 << GM_STRIDE_BITS, 1 << LOCAL_STRIDE_BITS
-    src, dst = (ub, gm) if store else (gm, ub)
+    src, dst = (ub, gm) if side == UBTOOUT else (gm, ub)
     count = 1 << LOOP_COUNT_BITS
     refused: list[LegacySet] = [
         SetLoopSize(side, count, 0),
@@ -195,12 +164,12 @@ def _refused_sets(rng: np.random.Generator, form: str) -> list[Case]:
     ]
     for level in (1, 2):
         refused += [SetLoopStride(side, level, src, 32), SetLoopStride(side, level, 32, dst)]
-    if not store:
+    if side == OUTTOUB:
         refused += [SetMovPadVal("i8", 256), SetMovPadVal("bf16", 1 << 16)]
         refused += [SetMovPadVal("f32", 1 << 32)]
-    cases = []
-    for bad in refused:
-        op = _base(rng, form, pad=True)
+    for bad, op in zip(refused, drawn, strict=False):
         sets, copy = to_legacy(op)
-        cases.append(Case(f"refused {type(bad).__name__}", form, 0, (*sets, bad, copy)))
-    return cases
+        yield f"refused {type(bad).__name__}", (*sets, bad, copy)
+
+
+__all__ = ["REGISTER_FORMS", "register_programs", "to_legacy", "to_program"]

@@ -177,7 +177,7 @@ def test_rules_are_checked(toy: str) -> None:
 
 @every
 def test_every_illegal_variant_is_sent(toy: str) -> None:
-    cases = of("sequences.illegal.generator", "all_cases")(np.random.default_rng(1), toy)
+    cases = of("sequences.illegal.cases", "all_cases")(np.random.default_rng(1), toy)
     lower, first = of("tb.isa.lower", "lower"), of("tb.isa.rules", "first_d_violation")
     for case in cases:
         violation = first(lower(case.program[-1]))

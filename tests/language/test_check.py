@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sequences.constraints import OP_NAMES
-from sequences.illegal.generator import all_cases
+from sequences.illegal.cases import all_cases
 from tb.isa.burst.op import MteL1Bt, MteUbL1, MteUbUb
 from tb.isa.ctrl import CtrlOp, SetAtomic, SetCtrl
 from tb.isa.dma.legacy import (
@@ -297,6 +297,10 @@ _JUDGED_ONCE = ("DMA-L05", "DMA-L07")
 """Of a copy that is not issued only the lowest rule is reported, and no T rule (A-67)."""
 
 
+_FIRST = {"DMA-L03", "DMA-L05", "DMA-L07", "DMA-L08", "DMA-L11"}
+"""Rules after which others are not reported: of padded 8-byte elements L03 alone (A-68)."""
+
+
 def _may_hide(name: str, known: set[str]) -> bool:
     """Tells whether violations of the rules ``known`` suppress other findings of the actual op.
 
@@ -308,7 +312,7 @@ def _may_hide(name: str, known: set[str]) -> bool:
     ranges = ("DMA-L12", "ND-L08", "BT-L04", "FB-L04", "FIX-L23", "LD-L06", "RF-L04")
     if name in ranges:
         return bool(known & {*WIDTHS, "ND-L04"})
-    return name.startswith("DMA-") and bool(known & {"DMA-L05", "DMA-L07", "DMA-L08", "DMA-L11"})
+    return name.startswith("DMA-") and bool(known & _FIRST)
 
 
 @pytest.mark.parametrize(

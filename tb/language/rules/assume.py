@@ -25,7 +25,7 @@ FAR = 1 << 62
 _NEEDS_ONE = {"FIX-L07", "FIX-L14", "FIX-L20", "ND-L04", "ND-L07", "LD-L03"}
 """Rules that say "at least 1", or that hold of 1 alone."""
 
-_NEEDS_OTHERS = {"DMA-L05", "FIX-L19"}
+_NEEDS_OTHERS = {"DMA-L05", "FIX-L19", "ND-L08"}
 """Rules with a single operand that is neither."""
 
 _NEEDS_FAR = {"DMA-L08", "DMA-L10", "LD-L07"}
@@ -50,6 +50,8 @@ def harmless(rule: str) -> Callable[[str], int]:
             return 1  # Padding counts are only legal with it.
         if rule == "FIX-L19" and name == "split":
             return 1  # Groups of 8 columns: what they do not divide, groups of 16 do not either.
+        if rule == "ND-L08" and name == "smallc0_en":
+            return 1  # Packed rows end before rows of whole blocks.
         return int(rule in _NEEDS_ONE)
 
     return value
