@@ -270,31 +270,39 @@ def test_two_ops_never_have_one_opcode(code: int) -> None:
     assert OPS_BY_CODE[code].name == name
 
 
-def apply_worked_diff(top: Path) -> None:
-    """Changes files as docs/architecture.md shows it."""
+def worked_diff(op: str) -> list[tuple[str, str, str]]:
+    """Returns the edits of docs/architecture.md that add an op: file, text before, text after."""
     page = (ROOT / "docs/architecture.md").read_text()
-    for part in page.split("```diff\n")[1].split("```")[0].split("--- ")[1:]:
+    (diff,) = (x for x in re.findall(r"```diff\n(.*?)```", page, re.DOTALL) if f'"{op}"' in x)
+    edits = []
+    for part in diff.split("--- ")[1:]:
         name, _, text = part.partition("\n")
-        hunks = [(line[:1], f"{line[1:]}\n") for line in text.splitlines()]
-        old = "".join(line for mark, line in hunks if mark != "+")
-        new = "".join(line for mark, line in hunks if mark != "-")
-        file = top / name
-        assert file.read_text().count(old) == 1, old
-        file.write_text(file.read_text().replace(old, new))
+        lines = [(line[:1], f"{line[1:]}\n") for line in text.splitlines()]
+        before = "".join(line for mark, line in lines if mark != "+")
+        edits.append((name, before, "".join(line for mark, line in lines if mark != "-")))
+    return edits
 
 
 @pytest.mark.sim
-def test_the_op_of_the_worked_diff_is_sent_and_checked(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("op", "most"), [("mte_ub_ub2", 4), ("mte_gm_l1b", 8), ("mte_l1_l0a2", 8)])
+def test_the_op_of_a_worked_diff_is_sent_and_checked(op: str, most: int, tmp_path: Path) -> None:
     ignore = shutil.ignore_patterns("__pycache__")
     for name in (*OWN, "rtl_stubs"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignore)
-    apply_worked_diff(tmp_path)
-    words = ["run", "--sim", "icarus", "--n", "100", "--ops", "mte_ub_ub2"]
-    for command in (["tb.isa.verilog"], ["tb", *words]):
+    edits = worked_diff(op)
+    assert len(edits) <= most
+    for file, before, after in edits:
+        text = (tmp_path / file).read_text()
+        assert text.count(before) == 1, before
+        (tmp_path / file).write_text(text.replace(before, after))
+    sent = ["tb", "run", "--sim", "icarus", "--ops", op, "--n", "100", "--test"]
+    for command in (["tb.isa.verilog"], [*sent, "random"], [*sent, "illegal"]):
         done = subprocess.run(
             [sys.executable, "-m", *command],
             cwd=tmp_path, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
-    assert "\nPASS 100 transactions, 0 mismatches" in done.stdout
-    assert re.search(r"mte_ub_ub2 +100 sent +100 passed", done.stdout)
+        if "random" in command:
+            assert "\nPASS 100 transactions, 0 mismatches" in done.stdout
+            assert re.search(rf"{op} +100 sent +100 passed", done.stdout)
+    assert "\nPASS " in done.stdout

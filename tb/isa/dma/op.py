@@ -148,7 +148,7 @@ _FIELDS: dict[str, tuple[tuple[str, str], ...]] = {
     cls.spec.name: tuple(
         (operand.field, operand.name)
         for operand in cls.spec.operands
-        if operand.name in cls.__slots__
+        if operand.name in cls.__dataclass_fields__
     )
     for cls in DMA_CLASSES
 }

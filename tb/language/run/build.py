@@ -426,7 +426,7 @@ def recipe(
     renamed: Mapping[str, str] = {}
     if ubuf_blocks and maker is CopyUbufToUbuf:
         maker, renamed = MteUbUb, _BLOCK_FIELDS
-    fields: tuple[str, ...] = maker.__slots__
+    fields = tuple(maker.__dataclass_fields__)
     take = _Collector(written, kind_of)
     _check_rows(written)
     fixed = _words(written, kind_of)
