@@ -137,8 +137,10 @@ def _class(spec: OpSpec) -> type[DmaOp]:
             return cls
     like = next(x for x in _WRITTEN if [one.name for one in x.spec.operands] == names)
     name = "".join(part.capitalize() for part in spec.name.split("_"))
-    members = {"__slots__": (), "spec": spec, "__doc__": f"``pto.{spec.name}``."}
-    return type(name, (like,), members)
+    members = {"__slots__": (), "__module__": __name__, "spec": spec}
+    made = type(name, (like,), {**members, "__doc__": f"``pto.{spec.name}``."})
+    globals()[name] = made  # pickle finds classes by name.
+    return made
 
 
 DMA_CLASSES: tuple[type[DmaOp], ...] = tuple(map(_class, STRIDED))

@@ -72,8 +72,10 @@ class L0Load:
 
 def _class(spec: LoadSpec) -> type[L0Load]:
     name = "".join(part.capitalize() for part in spec.name.split("_"))
-    members = {"__slots__": (), "spec": spec, "__doc__": f"``pto.{spec.name}``."}
-    return type(name, (L0Load,), members)
+    members = {"__slots__": (), "__module__": __name__, "spec": spec}
+    made = type(name, (L0Load,), {**members, "__doc__": f"``pto.{spec.name}``."})
+    globals()[name] = made  # pickle finds classes by name.
+    return made
 
 
 LOAD_CLASSES: dict[str, type[L0Load]] = {name: _class(spec) for name, spec in LOADS.items()}

@@ -59,8 +59,15 @@ def sentence(message: str) -> str:
     return line
 
 
-def fault_of(error: ParseError) -> Fault:
-    """Returns the message of a parser; the legal range follows ``; legal:``."""
+def fault_of(error: Exception, at: int = 0) -> Fault:
+    """Returns the message of a parser; the legal range follows ``; legal:``.
+
+    Args:
+        error: What xdsl has raised.
+        at: Offset of the op, for an error without a place.
+    """
+    if not isinstance(error, ParseError):
+        return Fault(sentence(str(error)) or "is wrong", at=at)
     message, _, legal = error.msg.strip().partition("; legal: ")
     if "{first_char}" in message:
         sign = error.span.input.content[error.span.start : error.span.start + 1]

@@ -6,16 +6,11 @@ from __future__ import annotations
 import re
 from typing import cast
 
-from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import (
-    IntegerType,
     LocationAttr,
     ModuleOp,
-    Signedness,
-    StringAttr,
     UnknownLoc,
 )
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, AttributeInvT, Block, Operation, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.core import ForwardDeclaredValue
@@ -25,16 +20,14 @@ from xdsl.utils.lexer import Input, Lexer, Span, Token
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tb.language.dialect.control import SPELLINGS
-from tb.language.dialect.moves import MOVES, verify_move
+from tb.language.dialect.moves import verify_move
 from tb.language.dialect.names import unknown_names
 from tb.language.dialect.ops import MoveOp, string
-from tb.language.dialect.others import OTHERS, BrokenOp, ForeignOp, broken
+from tb.language.dialect.others import BrokenOp, ForeignOp, broken
 from tb.language.dialect.sections import (
     SectionOp,
     StrictVecScopeOp,
     VecScopeOp,
-    orders_cores,
-    refused_inside,
 )
 from tb.language.dialect.sync import ORDERING
 from tb.language.dialect.types import (
@@ -58,23 +51,10 @@ from tb.language.parser.known import (
     unknown_op,
 )
 from tb.language.parser.lexer import ProgramLexer
-from tb.language.parser.messages import (
-    check_literal,
-    fault_of,
-    sentence,
-    sentence_of_call,
-)
+from tb.language.parser.messages import check_literal, fault_of
+from tb.language.parser.scopes import captured, holds_ops, refused_ops
+from tb.language.parser.verified import OURS, verified
 
-_VALUE = re.compile(r"%(?:[0-9]+|[A-Za-z_$.\-][\w$.\-]*)", re.ASCII)
-_MADE = re.compile(
-    rf"{_VALUE.pattern}(?::\d+)?(?:\s*,\s*{_VALUE.pattern}(?::\d+)?)*\s*=(?!=)"
-    rf"|\^[\w$.\-]+\s*\([^()]*(?:\([^()]*\)[^()]*)*\)",
-    re.ASCII,
-)
-"""Results, values that a loop carries, and the arguments of a block."""
-
-_LABELLED = re.compile(r"\s*\{\s*\^", re.ASCII)
-"""Begin of a region whose first block has a label, as one with arguments does."""
 LOCATION = re.compile(r"(?>(?:\s+|//[^\n]*)*)loc\s*\(", re.ASCII)
 
 
@@ -167,7 +147,8 @@ class ProgramParser(Parser):
         module = alone if isinstance(alone, ModuleOp) else ModuleOp(ops)
         if not self.faults:
             for op in module.walk():
-                self._verify(op)
+                for name, fault in verified(op, self.offsets, self._text):
+                    self._fault(name, fault, self.offsets.get(op, 0))
         return module
 
     def _alias(self) -> None:
@@ -228,37 +209,12 @@ class ProgramParser(Parser):
         self.offsets[op] = at
         self._bind(op, name, bound)
         if isinstance(op, VecScopeOp):
-            self._check_vecscope(op)
+            for inner, fault in refused_ops(op):
+                self._fault(op.name, fault, self.offsets.get(inner, 0))
         if isinstance(op, StrictVecScopeOp):
-            self._check_captured(at)
+            for fault in captured(self._text, at, self.offset, self.ssa_values):
+                self._fault(op.name, fault, at)
         return op
-
-    def _holds(self, name: str, at: int) -> bool:
-        """Returns whether the regions of an op have ops that are looked at: most have none."""
-        try:
-            inside = skip(self._text, at + len(name), _looked_at).names
-        except UnclosedError:
-            return True
-        return bool(inside) or _LABELLED.match(self._text, at + len(name)) is not None
-
-    def _check_captured(self, at: int) -> None:
-        """Notes values of outside in the text of a strict vector interval, which ends here."""
-        begin = self._text.find("{", at)
-        inside = self._text[begin : self._text.rfind("}", begin, self.offset)]
-        inside = re.sub(r"//[^\n]*", "", inside)
-        made = {name for found in _MADE.finditer(inside) for name in _VALUE.findall(found[0])}
-        for name in dict.fromkeys(_VALUE.findall(inside)):
-            if name not in made and name[1:] in self.ssa_values:
-                message = f"{name} is a value of outside"
-                legal = "the arguments of the block and values made inside"
-                self._fault(StrictVecScopeOp.name, Fault(message, legal=legal), at)
-                return
-
-    def _check_vecscope(self, scope: VecScopeOp) -> None:
-        for op in scope.walk():
-            fault = refused_inside(scope, op.mnemonic if isinstance(op, ForeignOp) else op.name)
-            if fault is not None:
-                self._fault(scope.name, fault, self.offsets.get(op, 0))
 
     def _constant(self, plain: Plain) -> Operation:
         """Takes a constant that was read by its text."""
@@ -299,7 +255,7 @@ class ProgramParser(Parser):
         walked = known is not None and known.name in WALKED
         if known is None or known in (ForeignOp, BrokenOp) or (not_read(known) and not walked):
             return self._unknown(name if known is None else known.name, at, results, len(name))
-        if known is VecScopeOp and not self._holds(name, at):
+        if known is VecScopeOp and not holds_ops(self._text, at + len(name)):
             return self._skip(name, at, results)
         dialect = known.dialect_name()
         self._parser_state.dialect_stack.append(dialect)
@@ -323,7 +279,7 @@ class ProgramParser(Parser):
         except (ParseError, VerifyException, ValueError, ArithmeticError) as error:
             if not self._goes_on(known):
                 raise self._as_parse_error(error, at) from None
-            self._fault(name, self._as_fault(error, at))
+            self._fault(name, fault_of(error, at))
             self._skip(name, at, results)
             op = broken(results, name)
         finally:
@@ -382,7 +338,7 @@ class ProgramParser(Parser):
                 op.properties["holds_moves"] = string("moves")
             if any(isinstance(inner, ForeignOp) and inner.moves_tiles for inner in inside):
                 op.properties["holds_tiles"] = string("moves")
-        if type(op) in _OURS and not isinstance(op, ForeignOp | SectionOp | BrokenOp):
+        if type(op) in OURS and not isinstance(op, ForeignOp | SectionOp | BrokenOp):
             try:
                 kinds = (each.type for each in (*op.operands, *op.results))
                 if unknown := next(filter(None, map(unknown_type, kinds)), ""):
@@ -501,15 +457,10 @@ class ProgramParser(Parser):
         place = fault.at if fault.at >= 0 else at
         self.faults.append((name, Fault(fault.message, fault.rule, place, fault.legal)))
 
-    def _as_fault(self, error: Exception, at: int) -> Fault:
-        if isinstance(error, ParseError):
-            return fault_of(error)
-        return Fault(sentence(str(error)) or "is wrong", at=at)
-
     def _as_parse_error(self, error: Exception, at: int) -> ParseError:
         if isinstance(error, ParseError):
             return error
-        fault = self._as_fault(error, at)
+        fault = fault_of(error, at)
         return ParseError(self._span(fault.at), fault.message)
 
     def _span(self, at: int) -> Span:
@@ -519,54 +470,10 @@ class ProgramParser(Parser):
         text = self._current_token.text
         return repr(text) if text else "the end of the file"
 
-    def _same_names(self, module: ModuleOp) -> bool:
-        """Notes functions and modules of a name that is taken; returns whether there are some."""
-        first: dict[str, int] = {}
-        before = len(self.faults)
-        for op in module.ops:
-            name, at = _symbol(op), self.offsets.get(op, 0)
-            if name and first.setdefault(name, at) != at:
-                line = self._text.count("\n", 0, first[name]) + 1
-                message = f"@{name} is defined twice, first in line {line}"
-                self._fault(op.name, Fault(message, at=at, legal="a name of its own"))
-        return len(self.faults) > before
-
-    def _verify(self, op: Operation) -> None:
-        """Checks an op of xdsl's own dialects after it was read."""
-        if type(op) in _OURS:
-            return
-        if isinstance(op, FuncOp) and op.body.blocks:
-            end = op.body.blocks.last.last_op if op.body.blocks.last else None
-            if end is None or (end.name != "func.return" and not isinstance(end, ForeignOp)):
-                fault = Fault(f"@{op.sym_name.data} has no terminator", legal="return at its end")
-                self._fault(op.name, fault, self.offsets.get(op, 0))
-        if isinstance(op, ModuleOp) and self._same_names(op):
-            return
-        if isinstance(op, ConstantOp):
-            kind = op.result.type
-            if not isinstance(kind, IntegerType) or kind.signedness.data == Signedness.SIGNLESS:
-                return
-        try:
-            op.verify(verify_nested_ops=False)
-        except (VerifyException, ValueError) as error:
-            fault = self._as_fault(error, self.offsets.get(op, 0))
-            message = sentence_of_call(op, fault.message)
-            self._fault(op.name, Fault(message, at=fault.at))
-
-
-def _symbol(op: Operation) -> str:
-    name = op.properties.get("sym_name", op.attributes.get("sym_name"))
-    return name.data if isinstance(name, StringAttr) else ""
-
 
 def _told(name: str) -> bool:
     """Returns whether an op that is skipped with the one around it has to be told of."""
     return moves_data(name) or moves_tiles(name)
-
-
-def _looked_at(name: str) -> bool:
-    """Returns whether an op inside another one is not left out with it."""
-    return moves_data(name) or orders_cores(name)
 
 
 def _moves(op: Operation) -> bool:
@@ -574,6 +481,3 @@ def _moves(op: Operation) -> bool:
     if isinstance(op, ForeignOp):
         return op.holds_moves or moves_data(op.mnemonic)
     return isinstance(op, MoveOp) or op.name in ORDERING
-
-
-_OURS: frozenset[type[Operation]] = frozenset((*MOVES.values(), *OTHERS))
