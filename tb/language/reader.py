@@ -20,6 +20,7 @@ from tb.common.files import regular
 from tb.language.collector import collector_off
 from tb.language.dialect.ops import written
 from tb.language.grammar.fault import Fault
+from tb.language.grammar.tokens import TextError
 from tb.language.grammar.written import Written
 from tb.language.parser.messages import fault_of
 from tb.language.parser.parser import ProgramParser, StoppedError
@@ -168,18 +169,18 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
     module = None
     try:
         module = parser.read_module()
-    except ParseError as error:
+    except (TextError, ParseError) as error:
         if not parser.lost:
             faults.append(("", fault_of(error)))
     except RecursionError:
         message = "it is nested too deeply to be read"
-        faults.append(("", Fault(message, at=parser.offset)))
+        faults.append(("", Fault(message, at=parser.at)))
     except StoppedError:
         pass
     except Exception as error:
         # Any other exception of xdsl is reported as an error of the text.
         reason = " ".join(str(error).split()) or type(error).__name__
-        faults.append(("", Fault(f"the parser cannot go on: {reason}", at=parser.offset)))
+        faults.append(("", Fault(f"the parser cannot go on: {reason}", at=parser.at)))
     found = sorted(
         (
             Finding(place_of(file, lines, fault.at), name, fault.rule, fault.message, fault.legal)

@@ -332,7 +332,7 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
         (b"func\n ab\xffc\n", "2:4", "is no UTF-8"),
         (b"module {\n\0}", "2:1", "NUL character"),
         ("module {}".encode("utf-16"), "1:1", "is no UTF-8"),
-        (b"\x7fELF\x02\x01\x01", "1:1", "NUL|Unexpected character"),
+        (b"\x7fELF\x02\x01\x01", "1:1", "NUL|expected an op"),
         (b"\xef\xbb\xbfmodule {", "1:9", "the end of the file"),
     ],
 )

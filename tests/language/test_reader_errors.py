@@ -49,7 +49,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "unknown type": (f"{LOAD} : !pto.ptr<f16, gm>, ~what, i64", "expected type found 'what'"),
     "no pointer": ("%q = pto.castptr %n : i64 -> ~!pto.ptr<[], ub>", "pointer type"),
     "space of a generic type": (
-        '%q = "pto.castptr"(%n) : (i64) -> !pto.ptr~<f16, l2>',
+        '%q = "pto.castptr"(%n) : (i64) -> ~!pto.ptr<f16, l2>',
         "address space 'l2'",
     ),
     "cast of a float": ("%q = ~pto.castptr %s : f32 -> !pto.ptr<f16, l1>", "cast f32"),
@@ -75,7 +75,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
     "signed constant": ("%x = ~arith.constant 3 : si8", "signless"),
     "no constant": ("%x = arith.constant ~abc : i8", "attribute expected"),
     "number alone": ("42", "expected op '}' found '42'"),
-    "character": ("\N{SECTION SIGN}", "Unexpected character"),
+    "character": ("\N{SECTION SIGN}", "expected op found"),
     "lone sign": ("!", "expected name right after sign '!'"),
     "comment of another language": ("~# words", "expected name right after sign '#'"),
     "float too large": ("%x = arith.constant ~1.0e6 : f16", "1.0e6 larger f16"),
@@ -113,7 +113,7 @@ SYNTAX: dict[str, tuple[str, str]] = {
         "%x = arith.addi %n, %n : i64\n~%x = arith.addi %n, %n : i64",
         "%x defined twice first line 2",
     ),
-    "open string": ('"' + "a" * 60, "closing string"),
+    "open string": ('"' + "a" * 60, "string without closing sign"),
     "brace too many": ("}\n~}", "expected op found '}'"),
     "attributes": (f"{LOAD} {{gap = ~}} {LOAD_TYPES}", "attribute expected"),
     "segments of a text": (

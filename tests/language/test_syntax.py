@@ -4,31 +4,23 @@
 from __future__ import annotations
 
 import pytest
-from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin
-from xdsl.parser import Parser
 
 from tb.isa.dtypes import Ptr
 from tb.isa.grammar import Clause, Row
 from tb.language.dialect.types import PointerTextError, read_pointer
 from tb.language.grammar.reading import read_op
 from tb.language.parser.foreign import UnclosedError, skip
-from tb.language.parser.parser import context
-from tb.language.parser.syntax import Scanner
+from tb.language.parser.parser import ProgramParser
 
 ROW = Row("name", "a :word(first) b", (Clause("one"), Clause("two")), commas=False)
 
 
 def test_operands_clauses_types_and_attributes() -> None:
-    """An op after its name is read with xdsl's parser, the only one that the dialect needs."""
-    scanner = Scanner(
-        Parser(
-            context(),
-            "%a, first, %b#1, one(%c, key = %d, mode = <w>, 3) two, // a: comment\n"
-            "three = %e {x = 1 : i8} : i64, loop f16, pad (i32, bf16), nd2nz, f32 {y}",
-        )
+    written = (
+        "%a, first, %b#1, one(%c, key = %d, mode = <w>, 3) two, // a: comment\n"
+        "three = %e {x = 1 : i8} : i64, loop f16, pad (i32, bf16), nd2nz, f32 {y}"
     )
-    text = read_op(scanner, ROW, 0)
+    text = read_op(ProgramParser(written, "x.pto"), ROW, 0)
     assert [(item.kind, item.text) for item in text.head] == [
         ("value", "%a"),
         ("word", "first"),
@@ -48,13 +40,9 @@ def test_operands_clauses_types_and_attributes() -> None:
 
 
 def test_the_parser_continues_after_the_op() -> None:
-    context_ = Context()
-    context_.load_dialect(Builtin)
-    parser = Parser(context_, "%a : i64 next.op")
-    scanner = Scanner(parser)
-    read_op(scanner, Row("name", "a"), 0)
-    scanner.close()
-    assert parser.parse_optional_keyword("next.op") is not None
+    text = ProgramParser("%a : i64 next.op", "x.pto")
+    read_op(text, Row("name", "a"), 0)
+    assert text.value == "next.op"
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,7 @@ and FIX-L03, L05, L06, L08, L10 and L11 as far as they speak of operands that a 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import DenseArrayBase
-from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser, UnresolvedOperand
-from xdsl.utils.lexer import Span
+from xdsl.ir import Attribute
 
 from tb.isa.grammar import KNOWN_ROWS, LOOPS, ROWS, Row
 from tb.language.dialect.ops import (
@@ -31,29 +29,23 @@ from tb.language.grammar.matching import match
 from tb.language.grammar.reading import read_op
 from tb.language.grammar.tokens import Item
 from tb.language.grammar.written import normal
-from tb.language.parser.syntax import Scanner, standing
+from tb.language.parser.text import ProgramText, Use
 
 
-def resolve(parser: Parser, item: Item, kind: Attribute) -> SSAValue:
-    """Returns the value of an operand that is written with a type."""
-    name, _, index = item.text.partition("#")
-    span = Span(item.at, item.at + len(name), parser.lexer.input)
-    return parser.resolve_operand(UnresolvedOperand(span, int(index or 0)), kind)
+def _use(item: Item) -> Use:
+    name, _, number = item.text[1:].partition("#")
+    return Use(name, int(number or 0), item.at)
 
 
-def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
-    """Reads the op with the name before the parser's offset.
+def read_move(cls: type[MoveOp], program: ProgramText) -> MoveOp:
+    """Reads an op after its name.
 
     Raises:
-        OpError: a rule of the text is broken; the parser is after the op.
-        ParseError: the text is no such op.
+        OpError: a rule of the text is broken; the text is after the op.
+        TextError: the text is no such op.
     """
-    row = cls.row
-    name = f"pto.{row.name}"
-    start = parser.lexer.input.content.rfind(name, 0, standing(parser))
-    scanner = Scanner(parser)
-    text = read_op(scanner, row, start)
-    scanner.close()
+    row, start = cls.row, program.op_at
+    text = read_op(program, row, start)
     reading = match(text, row)
     if reading.faults:
         raise OpError(*reading.faults)
@@ -66,7 +58,7 @@ def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
         legal = "one type for each operand, in the order of the text"
         raise OpError(Fault(message, at=start, legal=legal))
     values = {
-        id(item): resolve(parser, item, kind)
+        id(item): program.resolve(_use(item), kind)
         for item, (kind, _) in zip(reading.order, text.types, strict=True)
     }
     groups = {name: [values[id(x)] for x in items] for name, items in reading.groups.items()}
@@ -87,9 +79,7 @@ def read_move(cls: type[MoveOp], parser: Parser) -> MoveOp:
     }
     op.__dict__["_written"] = with_attributes(op, normal(row, groups, reading.words | words))
     verify_move(op)
-    notes = getattr(parser, "notes", None)
-    if notes is not None:
-        notes += [(name, message, at) for message, at in reading.notes]
+    program.notes += [(cls.name, message, at) for message, at in reading.notes]
     return op
 
 
@@ -134,7 +124,7 @@ def _make(row: Row) -> type[MoveOp]:
     members = {
         "name": f"pto.{row.name}",
         "row": row,
-        "parse": classmethod(read_move),
+        "read": classmethod(read_move),
         "__doc__": doc,
     }
     return type(f"{name}Op", (MoveOp,), members)

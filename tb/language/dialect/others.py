@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from xdsl.dialects.builtin import StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import traits_def
-from xdsl.parser import Parser
 from xdsl.traits import NoTerminator
 
 from tb.language.dialect.ops import string
@@ -36,7 +35,7 @@ from tb.language.dialect.sync import SYNC
 from tb.language.dialect.types import OpaqueType, is_integer
 from tb.language.foreign import moves_tiles
 from tb.language.grammar.fault import Fault, OpError
-from tb.language.parser.syntax import Scanner
+from tb.language.parser.text import ProgramText
 
 
 class BlockQueryOp(Operation):
@@ -47,21 +46,19 @@ class BlockQueryOp(Operation):
     traits = traits_def()
 
     @classmethod
-    def parse(cls, parser: Parser) -> BlockQueryOp:
+    def read(cls, text: ProgramText) -> BlockQueryOp:
         """Reads ``: type`` or ``-> type``, or nothing for i64; in parentheses or not."""
-        scanner = Scanner(parser)
-        if scanner.take("("):
-            scanner.expect(")", f"in {cls.name}")
-        attributes = scanner.attribute_dictionary()
+        if text.take("("):
+            text.expect(")", f"in {cls.name}")
+        attributes = text.attribute_dictionary()
         kind: Attribute = i64
-        if scanner.take(":"):
-            if scanner.take("("):
-                scanner.expect(")", f"in {cls.name}")
-                scanner.expect("->", f"in {cls.name}")
-            kind = scanner.type()
-        elif scanner.take("->"):
-            kind = scanner.type()
-        scanner.close()
+        if text.take(":"):
+            if text.take("("):
+                text.expect(")", f"in {cls.name}")
+                text.expect("->", f"in {cls.name}")
+            kind = text.type()
+        elif text.take("->"):
+            kind = text.type()
         op = cls.create(result_types=[kind], attributes=attributes)
         op.verify_()
         return op

@@ -8,14 +8,13 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
-from xdsl.parser import Parser, UnresolvedOperand
 
 from tb.isa.pipes import EVENT_TYPES, PIPE_ALIASES, PIPE_ALL, Pipe
 from tb.language.dialect.ops import python_value, string
-from tb.language.dialect.pointers import known_type, operand
+from tb.language.dialect.pointers import known_type
 from tb.language.dialect.types import OpaqueType, type_name
 from tb.language.grammar.fault import Fault, OpError
-from tb.language.parser.syntax import Scanner
+from tb.language.parser.text import ProgramText, Use
 
 PIPE_NAMES = tuple(pipe.value for pipe in Pipe)
 
@@ -75,58 +74,56 @@ class SyncOp(Operation):
         return tuple(key for key, kind in cls.parts if kind != VALUE)
 
     @classmethod
-    def parse(cls, parser: Parser) -> SyncOp:
+    def read(cls, text: ProgramText) -> SyncOp:
         """Reads the parts, then attributes."""
-        scanner = Scanner(parser)
-        if scanner.is_next_op():
-            message = f"expected a pipe after {cls.name}, found {scanner.found()}"
-            scanner.fail(message, scanner.before)
-        bracket = bool(cls.brackets) and scanner.take("[")
+        if text.is_next_op():
+            message = f"expected a pipe after {cls.name}, found {text.found()}"
+            text.fail(message, text.before)
+        bracket = bool(cls.brackets) and text.take("[")
         if cls.brackets == "[" and not bracket:
-            scanner.expect("[", f"and the pipes of {cls.name}")
+            text.expect("[", f"and the pipes of {cls.name}")
         words: dict[str, Attribute] = {}
-        taken: list[UnresolvedOperand] = []
+        taken: list[Use] = []
         for number, (key, kind) in enumerate(cls.parts):
-            if number and number >= len(cls.parts) - cls.last and scanner.value != ",":
+            if number and number >= len(cls.parts) - cls.last and text.value != ",":
                 words[key] = IntegerAttr(0, 32)
                 continue
             if number:
-                scanner.expect(",", f"and {key} in {cls.name}, which has {len(cls.parts)} parts")
-            if kind == VALUE or (kind == EITHER and scanner.kind == "value"):
-                taken.append(cls._computed(parser, scanner, key))
+                text.expect(",", f"and {key} in {cls.name}, which has {len(cls.parts)} parts")
+            if kind == VALUE or (kind == EITHER and text.kind == "value"):
+                taken.append(cls._computed(text, key))
             else:
-                words[key] = cls._written(scanner, key, kind)
+                words[key] = cls._written(text, key, kind)
         if bracket:
-            scanner.expect("]", f"after the {len(cls.parts)} parts of {cls.name}")
-        attributes = scanner.attribute_dictionary()
-        scanner.close()
+            text.expect("]", f"after the {len(cls.parts)} parts of {cls.name}")
+        attributes = text.attribute_dictionary()
         words |= {key: attributes.pop(key) for key in cls.own() if key in attributes}
-        values = [_index(parser, one) for one in taken]
+        values = [_index(text, one) for one in taken]
         op = cls.create(operands=values, properties=words, attributes=attributes)
         op.verify_()
         return op
 
     @classmethod
-    def _computed(cls, parser: Parser, scanner: Scanner, key: str) -> UnresolvedOperand:
-        if scanner.kind != "value":
+    def _computed(cls, text: ProgramText, key: str) -> Use:
+        if text.kind != "value":
             static = cls.name.removesuffix("_dyn")
-            scanner.fail(f"{key} of {cls.name} is a value: {static} takes {scanner.found()}")
-        return operand(parser, scanner)
+            text.fail(f"{key} of {cls.name} is a value: {static} takes {text.found()}")
+        return text.use()
 
     @classmethod
-    def _written(cls, scanner: Scanner, key: str, kind: str) -> Attribute:
+    def _written(cls, text: ProgramText, key: str, kind: str) -> Attribute:
         """Reads a part that is no value."""
-        if scanner.kind == "value":
-            scanner.fail(f"{key} of {cls.name} is a word or a number: {cls.name}_dyn takes a value")
-        if scanner.kind == "number" and kind != WORD:
-            text = scanner.value
-            if kind != EVENT and not text.lstrip("-").isdigit():
-                scanner.fail(f"expected a number, found {scanner.found()}")
-            scanner.advance()
-            return string(text) if kind == EVENT else IntegerAttr(int(text), 32)
+        if text.kind == "value":
+            text.fail(f"{key} of {cls.name} is a word or a number: {cls.name}_dyn takes a value")
+        if text.kind == "number" and kind != WORD:
+            number = text.value
+            if kind != EVENT and not number.lstrip("-").isdigit():
+                text.fail(f"expected a number, found {text.found()}")
+            text.advance()
+            return string(number) if kind == EVENT else IntegerAttr(int(number), 32)
         if kind in (NUMBER, EITHER):
-            scanner.fail(f"expected the number {key}, found {scanner.found()}")
-        return string(scanner.word("an event" if kind == EVENT else "a pipe"))
+            text.fail(f"expected the number {key}, found {text.found()}")
+        return string(text.word("an event" if kind == EVENT else "a pipe"))
 
     def number_of(self, key: str, default: int | None = None) -> int:
         """Returns a property that is an integer."""
@@ -162,10 +159,10 @@ class SyncOp(Operation):
         """Refuses words and numbers that are none."""
 
 
-def _index(parser: Parser, taken: UnresolvedOperand) -> SSAValue:
+def _index(text: ProgramText, taken: Use) -> SSAValue:
     """Returns the value of a computed number."""
-    kind = known_type(parser, taken)
-    if taken.operand_name in parser.ssa_values and not isinstance(kind, IndexType | OpaqueType):
-        message = f"type mismatch: %{taken.operand_name} has type {type_name(kind)}"
-        raise OpError(Fault(message, at=taken.span.start, legal="index"))
-    return parser.resolve_operand(taken, IndexType())
+    kind = known_type(text, taken)
+    if taken.name in text.ssa_values and not isinstance(kind, IndexType | OpaqueType):
+        message = f"type mismatch: %{taken.name} has type {type_name(kind)}"
+        raise OpError(Fault(message, at=taken.at, legal="index"))
+    return text.resolve(taken, IndexType())

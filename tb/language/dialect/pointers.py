@@ -8,31 +8,19 @@ from typing import ClassVar
 from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
-from xdsl.parser import Parser, UnresolvedOperand
-from xdsl.utils.lexer import Span
 
 from tb.common.text import counted
 from tb.language.dialect.types import PtrType, is_integer, is_signless, pointer_of, type_name
 from tb.language.grammar.fault import Fault, OpError
-from tb.language.parser.syntax import Scanner
+from tb.language.parser.text import ProgramText, Use
 
 
-def operand(parser: Parser, scanner: Scanner) -> UnresolvedOperand:
-    """Reads an SSA value."""
-    if scanner.kind != "value":
-        scanner.fail(f"expected an SSA value, found {scanner.found()}")
-    name, _, index = scanner.value.partition("#")
-    span = Span(scanner.at, scanner.at + len(name), parser.lexer.input)
-    scanner.advance()
-    return UnresolvedOperand(span, int(index or 0))
-
-
-def known_type(parser: Parser, operand: UnresolvedOperand) -> Attribute:
+def known_type(text: ProgramText, use: Use) -> Attribute:
     """Returns the type of a value that is defined."""
-    values = parser.ssa_values.get(operand.operand_name)
-    if values is None or operand.index >= len(values):
+    values = text.ssa_values.get(use.name)
+    if values is None or use.number >= len(values):
         return i64
-    return values[operand.index].type
+    return values[use.number].type
 
 
 class ValuesOp(Operation):
@@ -52,42 +40,40 @@ class ValuesOp(Operation):
     short: ClassVar[bool] = False
 
     @classmethod
-    def parse(cls, parser: Parser) -> ValuesOp:
+    def read(cls, text: ProgramText) -> ValuesOp:
         """Reads the text after the name."""
-        scanner = Scanner(parser)
         operands = []
         for number in range(cls.takes):
             if number:
-                scanner.expect(",", f"and another operand of {cls.name}")
-            operands.append(operand(parser, scanner))
-        attributes = scanner.attribute_dictionary()
-        scanner.expect(":", f"and the types of {cls.name}")
+                text.expect(",", f"and another operand of {cls.name}")
+            operands.append(text.use())
+        attributes = text.attribute_dictionary()
+        text.expect(":", f"and the types of {cls.name}")
         kinds = []
         for number, one in enumerate(operands):
-            if number and cls.short and scanner.value != ",":
-                kinds.append(known_type(parser, one))
+            if number and cls.short and text.value != ",":
+                kinds.append(known_type(text, one))
                 continue
             if number:
-                scanner.expect(",", f"and another type of {cls.name}")
-            kinds.append(scanner.type())
-        results = cls._results(scanner, kinds)
-        attributes |= scanner.attribute_dictionary()
-        scanner.close()
+                text.expect(",", f"and another type of {cls.name}")
+            kinds.append(text.type())
+        results = cls._results(text, kinds)
+        attributes |= text.attribute_dictionary()
         pairs = zip(operands, kinds, strict=True)
-        values = [parser.resolve_operand(one, kind) for one, kind in pairs]
+        values = [text.resolve(one, kind) for one, kind in pairs]
         op = cls.create(operands=values, result_types=results, attributes=attributes)
         op.verify_()
         return op
 
     @classmethod
-    def _results(cls, scanner: Scanner, kinds: list[Attribute]) -> list[Attribute]:
+    def _results(cls, text: ProgramText, kinds: list[Attribute]) -> list[Attribute]:
         if cls.usual == "none":
             return []
-        if kinds and cls.usual and scanner.value != "->":
+        if kinds and cls.usual and text.value != "->":
             return [kinds[0] if cls.usual == "first" else i64]
         if kinds:
-            scanner.expect("->", f"and the type of the result of {cls.name}")
-        return [scanner.type()]
+            text.expect("->", f"and the type of the result of {cls.name}")
+        return [text.type()]
 
     def verify_(self) -> None:
         """Refuses operands and types that it cannot have."""

@@ -11,12 +11,11 @@ from typing import ClassVar
 
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
-from xdsl.parser import Parser, UnresolvedOperand
 
-from tb.language.dialect.pointers import known_type, operand
+from tb.language.dialect.pointers import known_type
 from tb.language.dialect.types import PtrType, is_integer, pointer_of, type_name
 from tb.language.grammar.fault import Fault, OpError
-from tb.language.parser.syntax import Scanner
+from tb.language.parser.text import ProgramText, Use
 
 
 class ScalarOp(Operation):
@@ -33,26 +32,24 @@ class ScalarOp(Operation):
     in_gm: ClassVar[bool] = False
 
     @classmethod
-    def parse(cls, parser: Parser) -> ScalarOp:
+    def read(cls, text: ProgramText) -> ScalarOp:
         """Reads ``[%v,] %p[%i] : T [-> | ,] type``; the offset may follow a comma, or be absent."""
-        scanner = Scanner(parser)
-        value = operand(parser, scanner) if cls.stores else None
+        value = text.use() if cls.stores else None
         if cls.stores:
-            scanner.expect(",", f"and the pointer of {cls.name}")
-        pointer = operand(parser, scanner)
-        offset = _offset(parser, scanner, cls.name)
-        attributes = scanner.attribute_dictionary()
-        scanner.expect(":", f"and the type of the pointer of {cls.name}")
-        kinds = [scanner.type()]
-        while scanner.take(","):
-            kinds.append(scanner.type())
+            text.expect(",", f"and the pointer of {cls.name}")
+        pointer = text.use()
+        offset = _offset(text, cls.name)
+        attributes = text.attribute_dictionary()
+        text.expect(":", f"and the type of the pointer of {cls.name}")
+        kinds = [text.type()]
+        while text.take(","):
+            kinds.append(text.type())
         results: list[Attribute] = []
         if not cls.stores:
-            scanner.expect("->", f"and the type of the result of {cls.name}")
-            results = [scanner.type()]
-        attributes |= scanner.attribute_dictionary()
-        scanner.close()
-        values = cls._resolved(parser, (value, pointer, offset), kinds)
+            text.expect("->", f"and the type of the result of {cls.name}")
+            results = [text.type()]
+        attributes |= text.attribute_dictionary()
+        values = cls._resolved(text, (value, pointer, offset), kinds)
         op = cls.create(operands=values, result_types=results, attributes=attributes)
         op.verify_()
         return op
@@ -60,8 +57,8 @@ class ScalarOp(Operation):
     @classmethod
     def _resolved(
         cls,
-        parser: Parser,
-        taken: tuple[UnresolvedOperand | None, UnresolvedOperand, UnresolvedOperand | None],
+        text: ProgramText,
+        taken: tuple[Use | None, Use, Use | None],
         kinds: list[Attribute],
     ) -> list[SSAValue]:
         """Returns the pointer, the offset if there is one, and the value that is stored."""
@@ -72,12 +69,12 @@ class ScalarOp(Operation):
                 raise OpError(Fault("lacks the type of the value", legal="<T, space>, T"))
             first = isinstance(kinds[0], PtrType) or pointer_of(kinds[0]) is not None
             own = kinds.pop() if first else kinds.pop(0)
-        values: list[SSAValue] = [parser.resolve_operand(pointer, kinds[0])]
+        values: list[SSAValue] = [text.resolve(pointer, kinds[0])]
         if offset is not None:
-            kind = kinds[1] if len(kinds) > 1 else known_type(parser, offset)
-            values.append(parser.resolve_operand(offset, kind))
+            kind = kinds[1] if len(kinds) > 1 else known_type(text, offset)
+            values.append(text.resolve(offset, kind))
         if value is not None and own is not None:
-            values.append(parser.resolve_operand(value, own))
+            values.append(text.resolve(value, own))
         return values
 
     def verify_(self) -> None:
@@ -100,12 +97,12 @@ class ScalarOp(Operation):
             )
 
 
-def _offset(parser: Parser, scanner: Scanner, name: str) -> UnresolvedOperand | None:
-    if scanner.take("["):
-        offset = operand(parser, scanner)
-        scanner.expect("]", f"after the offset of {name}")
+def _offset(text: ProgramText, name: str) -> Use | None:
+    if text.take("["):
+        offset = text.use()
+        text.expect("]", f"after the offset of {name}")
         return offset
-    return operand(parser, scanner) if scanner.take(",") else None
+    return text.use() if text.take(",") else None
 
 
 class LoadScalarOp(ScalarOp):

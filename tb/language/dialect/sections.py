@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import traits_def
-from xdsl.parser import Parser
 from xdsl.traits import NoTerminator
 
 from tb.language.dialect.types import type_name
 from tb.language.grammar.fault import Fault, OpError
+from tb.language.parser.text import ProgramText
 
 
 class SectionOp(Operation):
@@ -19,13 +19,13 @@ class SectionOp(Operation):
     traits = traits_def(NoTerminator())
 
     @classmethod
-    def parse(cls, parser: Parser) -> SectionOp:
+    def read(cls, text: ProgramText) -> SectionOp:
         """Reads ``[attributes {...}] { ops } [{...}]``."""
         attributes: dict[str, Attribute] = {}
-        if parser.parse_optional_keyword("attributes") is not None:
-            attributes = parser.parse_optional_attr_dict()
-        region = parser.parse_region()
-        attributes |= parser.parse_optional_attr_dict()
+        if text.keyword("attributes"):
+            attributes = text.attribute_dictionary()
+        region = text.region()
+        attributes |= text.attribute_dictionary()
         op = cls.create(regions=[region], attributes=attributes)
         op.verify_()
         return op
@@ -63,22 +63,18 @@ class StrictVecScopeOp(VecScopeOp):
     name = "pto.strict_vecscope"
 
     @classmethod
-    def parse(cls, parser: Parser) -> StrictVecScopeOp:
+    def read(cls, text: ProgramText) -> StrictVecScopeOp:
         """Reads the operands, the region and the types."""
-        operands = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, parser.parse_unresolved_operand
-        )
-        region = parser.parse_region()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        position = parser.pos
-        types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-        parser.parse_punctuation("->")
-        results = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-        if results:
-            parser.raise_error("pto.strict_vecscope has no results", position)
+        text.expect("(", f"and the operands of {cls.name}")
+        uses = text.uses(")")
+        region, attributes = text.region(), text.attribute_dictionary()
+        text.expect(":", f"and the types of {cls.name}")
+        at, kinds = text.at, text.types()
+        text.expect("->", "and '()'")
+        if text.types():
+            text.fail(f"{cls.name} has no results", at)
         op = cls.create(
-            operands=parser.resolve_operands(operands, types, position),
+            operands=text.resolved(uses, kinds, at),
             regions=[region],
             attributes=attributes,
         )

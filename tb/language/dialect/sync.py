@@ -12,16 +12,15 @@ import re
 from typing import ClassVar
 
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser, UnresolvedOperand
 
 from tb.isa.pipes import BUFFERS, EVENTS, PIPE_ALL, Pipe
 from tb.language.dialect.ops import python_value, string
 from tb.language.dialect.parts import EITHER, EVENT, NUMBER, VALUE, WORD, SyncOp, attribute_text
-from tb.language.dialect.pointers import ValuesOp, operand
+from tb.language.dialect.pointers import ValuesOp
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.grammar.fault import Fault, OpError
 from tb.language.parser.foreign import UnclosedError, skip
-from tb.language.parser.syntax import Scanner, standing
+from tb.language.parser.text import ProgramText, Use
 
 CORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
 """Pipes that signals between cores are queued on."""
@@ -224,35 +223,33 @@ class SyncAllOp(CoreOp):
         return cls.keys
 
     @classmethod
-    def parse(cls, parser: Parser) -> SyncAllOp:
+    def read(cls, text: ProgramText) -> SyncAllOp:
         """Reads ``([%gm [, %n]... : types]) mode = .., core_type = ..``, both in any order."""
-        scanner = Scanner(parser)
-        scanner.expect("(", f"after {cls.name}")
-        taken: list[UnresolvedOperand] = []
+        text.expect("(", f"after {cls.name}")
+        taken: list[Use] = []
         kinds: list[Attribute] = []
-        while not scanner.take(")"):
+        while not text.take(")"):
             if taken:
-                scanner.expect(",", f"or ')' in {cls.name}")
-            taken.append(operand(parser, scanner))
-            if scanner.take(":"):
-                kinds.append(scanner.type())
-                while scanner.take(","):
-                    kinds.append(scanner.type())
-                scanner.expect(")", f"after the types of {cls.name}")
+                text.expect(",", f"or ')' in {cls.name}")
+            taken.append(text.use())
+            if text.take(":"):
+                kinds.append(text.type())
+                while text.take(","):
+                    kinds.append(text.type())
+                text.expect(")", f"after the types of {cls.name}")
                 break
         words: dict[str, Attribute] = {}
-        while scanner.kind == "word" and scanner.value in cls.keys and scanner.value not in words:
-            key = scanner.value
-            scanner.advance()
-            scanner.expect("=", f"after {key}")
-            words[key] = string(scanner.word(f"the {key}"))
-            if not scanner.take(","):
+        while text.kind == "word" and text.value in cls.keys and text.value not in words:
+            key = text.value
+            text.advance()
+            text.expect("=", f"after {key}")
+            words[key] = string(text.word(f"the {key}"))
+            if not text.take(","):
                 break
-        attributes = scanner.attribute_dictionary()
-        scanner.close()
+        attributes = text.attribute_dictionary()
         if len(kinds) != len(taken):
             raise OpError(Fault(f"has {len(taken)} operands and {len(kinds)} types"))
-        values = [parser.resolve_operand(x, kind) for x, kind in zip(taken, kinds, strict=True)]
+        values = [text.resolve(x, kind) for x, kind in zip(taken, kinds, strict=True)]
         op = cls.create(operands=values, properties=words, attributes=attributes)
         op.verify_()
         return op
@@ -315,14 +312,13 @@ class FenceOp(QuietOp):
     name = "pto.fence"
 
     @classmethod
-    def parse(cls, parser: Parser) -> FenceOp:
+    def read(cls, text: ProgramText) -> FenceOp:
         """Skips the text up to the next op."""
-        scanner = Scanner(parser)
         try:
-            end = skip(parser.lexer.input.content, standing(parser)).end
+            end = skip(text.text, text.before).end
         except UnclosedError as error:
-            scanner.fail(str(error), error.at)
-        parser._resume_from(end)
+            text.fail(str(error), error.at)
+        text.go_to(end)
         return cls.create()
 
     def verify_(self) -> None:

@@ -27,16 +27,21 @@ RESULTS = re.compile(r"%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*\s*=(?!=)
 """Results of an op, with the sign after them."""
 
 
-class TextError(ValueError):
+SYMBOL = re.compile(r"@(?:([\w$.-]+)|\"([^\"\n]*)\")", re.ASCII)
+"""Name of a function or module."""
+
+
+class TextError(Exception):
     """Text that is not as it should be.
 
     Attributes:
         at: Its offset.
+        legal: What would be, or empty.
     """
 
-    def __init__(self, message: str, at: int) -> None:
+    def __init__(self, message: str, at: int, legal: str = "") -> None:
         super().__init__(message)
-        self.at = at
+        self.at, self.legal = at, legal
 
 
 @dataclass(slots=True)
@@ -84,6 +89,8 @@ class Tokens:
 
     def found(self) -> str:
         """Describes the current token."""
+        if self.value == '"':
+            return "a string without a closing sign"
         return "the end of the file" if self.kind == "end" else repr(self.value)
 
     def is_next_op(self) -> bool:

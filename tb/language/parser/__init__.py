@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""xdsl's parser with extensions for ``.pto`` text: places, foreign ops, clauses of ops."""
+"""The parser of ``.pto`` text: xdsl ops with places, foreign ops, recovery after errors."""

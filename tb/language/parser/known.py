@@ -8,46 +8,17 @@ from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
-from xdsl.dialects.builtin import Builtin, IndexType, IntegerType
+from xdsl.dialects.builtin import Builtin
 from xdsl.dialects.func import Func
 from xdsl.dialects.scf import Scf
 from xdsl.ir import Dialect, Operation
-from xdsl.irdl import (
-    IRDLOperation,
-    base,
-    irdl_op_definition,
-    operand_def,
-    result_def,
-    traits_def,
-)
-from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tb.language.dialect.moves import MOVES
 from tb.language.dialect.others import OTHERS
 from tb.language.dialect.sync import ORDERING
 from tb.language.dialect.types import OpaqueType, PtrType
 from tb.language.grammar.fault import Fault
-
-
-@irdl_op_definition
-class IndexCastUIOp(IRDLOperation):
-    """``arith.index_castui``, which xdsl lacks: ``index`` to an integer or back, zeros added."""
-
-    name = "arith.index_castui"
-    input = operand_def(base(IntegerType) | base(IndexType))
-    result = result_def(base(IntegerType) | base(IndexType))
-    traits = traits_def(Pure())
-    assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
-
-    def verify_(self) -> None:
-        """Refuses a cast that does not have ``index`` at exactly one side."""
-        kinds = self.input.type, self.result.type
-        if sum(isinstance(kind, IndexType) for kind in kinds) != 1:
-            raise VerifyException(
-                f"operand type {kinds[0]} and result type {kinds[1]} are cast incompatible"
-            )
-
+from tb.language.parser.builtin import READERS, IndexCastUIOp
 
 PTO = Dialect("pto", [*MOVES.values(), *OTHERS], [PtrType, OpaqueType])
 """The dialect as read here."""
@@ -112,18 +83,10 @@ def context() -> Context:
 RESUMABLE = ("pto", "pto_dv", "arith")
 """Dialects whose ops can be skipped after an error."""
 
-_READ = frozenset(
-    (
-        *("builtin.module", "builtin.unrealized_conversion_cast", "scf.for", "scf.if", "scf.yield"),
-        "scf.condition",
-        *("func.func", "func.return", "func.call"),
-    )
-)
-
 
 def not_read(known: type[Operation]) -> bool:
     """Returns whether an op of xdsl does not occur in programs."""
-    return known.dialect_name() not in RESUMABLE and known.name not in _READ
+    return known.dialect_name() not in RESUMABLE and known.name not in READERS
 
 
 _FOREIGN_DIALECTS = frozenset(
@@ -137,9 +100,6 @@ _FOREIGN_DIALECTS = frozenset(
 _FOREIGN_CONTROL = frozenset(
     f"scf.{name}" for name in ("execute_region", "forall", "index_switch", "parallel", "while")
 )
-
-WALKED = ("scf.execute_region", "scf.index_switch", "scf.while")
-"""Ops with regions that are read where something inside has to be looked at."""
 
 
 def is_foreign(name: str) -> bool:

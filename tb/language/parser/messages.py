@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of xdsl's parser in the terms of ``.pto`` text."""
+"""Messages of the parser, and those of xdsl in the terms of ``.pto`` text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.dialects.func import FuncOp
@@ -13,6 +12,7 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import ParseError
 
 from tb.language.grammar.fault import Fault, OpError
+from tb.language.grammar.tokens import TextError
 
 _LITERAL = re.compile(r"arith\.constant\s+(-?[\w.]+(?:(?<=[eE])[+-]\d+)?)\s*:\s*(\w+)", re.ASCII)
 _EXPONENT = re.compile(r"(-?\d+)([eE][+-]?\d+)")
@@ -25,38 +25,16 @@ _FLOATS: dict[str, tuple[int, float, str]] = {
 """Bits of a float, the number from which on it is rounded to infinity, its largest as text."""
 _INFINITY = {"f16": "0x7C00", "bf16": "0x7F80", "f32": "0x7F800000"}
 
-_SENTENCES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (
-        re.compile(r"expected (\d+) operand types but had (\d+)"),
-        lambda found: f"{found[2]} operands are written with {found[1]} types",
-    ),
-    (
-        re.compile(r"Expected ':'function type signature expected"),
-        lambda _: "expected ':' and the types of the op: (operands) -> (results)",
-    ),
-    (
-        re.compile(r"SSA value (%\S+) is already defined"),
-        lambda found: f"{found[1]} is defined twice",
-    ),
-    (
-        re.compile(r"float too large to pack.*"),
-        lambda _: "a float is larger than its type can hold",
-    ),
-    (
-        re.compile(r"int too big to convert"),
-        lambda _: "a literal has more bits than its type",
-    ),
+_SENTENCES = (
+    (re.compile(r"float too large to pack.*"), "a float is larger than its type can hold"),
+    (re.compile(r"int too big to convert"), "a literal has more bits than its type"),
 )
 
 
 def sentence(message: str) -> str:
-    """Returns a message of the parser as one line, in our words where it has none."""
+    """Returns a message of xdsl as one line, in our words where it has none."""
     line = " ".join(message.split())
-    for pattern, words in _SENTENCES:
-        found = pattern.fullmatch(line)
-        if found:
-            return words(found)
-    return line
+    return next((words for pattern, words in _SENTENCES if pattern.fullmatch(line)), line)
 
 
 def fault_of(error: Exception, at: int = 0) -> Fault:
@@ -66,6 +44,8 @@ def fault_of(error: Exception, at: int = 0) -> Fault:
         error: What xdsl has raised.
         at: Offset of the op, for an error without a place.
     """
+    if isinstance(error, TextError):
+        return Fault(str(error), at=error.at, legal=error.legal)
     if not isinstance(error, ParseError):
         return Fault(sentence(str(error)) or "is wrong", at=at)
     message, _, legal = error.msg.strip().partition("; legal: ")
