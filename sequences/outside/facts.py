@@ -99,10 +99,6 @@ def _padded(start: int, source: int, length: int, fill: bytes, stop: int) -> lis
     ]
 
 
-def _l1_to_ub(bursts: Iterable[tuple[int, int]], length: int) -> list[Part]:
-    return [(to, _source(start, length)) for start, to in bursts]
-
-
 def _pad_1() -> _Fact:
     op = _load("i8", 40, (2, 40, 64), ((2, 80, 128), (2, 160, 288)), Pad("i8", 0xFF, 0, 0))
     parts = [

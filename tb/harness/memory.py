@@ -22,9 +22,6 @@ from tb.isa.spaces import SIZES, Space
 PAGE = 4096
 """Bytes of a GM page: the unit in which background is filled and writes are recorded."""
 
-GRANULE = 32
-"""Bytes with one write stamp."""
-
 FLAG_BLOCK = 512
 """Bytes of L0C that one unit flag guards (spec/fixpipe.md section 8)."""
 

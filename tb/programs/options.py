@@ -30,8 +30,6 @@ from tb.programs.setup import (
 )
 from tb.programs.setup_file import SetupFile, check_knob, check_range
 
-SETUP_SUFFIX = ".toml"
-
 
 @dataclass(frozen=True)
 class Given:

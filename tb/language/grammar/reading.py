@@ -15,7 +15,6 @@ from tb.isa.grammar import KNOWN_ROWS, ROWS, Row
 from tb.language.grammar.tokens import Item, Tokens
 
 _CLAUSES = tuple(clause for row in (*ROWS.values(), *KNOWN_ROWS.values()) for clause in row.clauses)
-_KEYS = frozenset(part.key for clause in _CLAUSES for part in clause.parts if part.key)
 
 TYPE_WORDS: frozenset[str] = frozenset(
     (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tb.language.grammar.tokens import TOKEN, Item, Tokens
+from tb.language.grammar.tokens import Item, Tokens
 
 _OPEN, _CLOSE = "([{<", ")]}>"
 
@@ -83,9 +83,3 @@ class LiteralTokens(Tokens):
 def value_of(text: str) -> int | bool:
     """Returns an integer, or a truth value."""
     return text == "true" if text in ("true", "false") else int(text, 0)
-
-
-def first_token(text: str, at: int) -> str:
-    """Returns the token at or after an offset."""
-    match = TOKEN.match(text, at)
-    return match[match.lastgroup or 0] if match else ""
