@@ -129,19 +129,15 @@ class ProgramParser(ProgramText):
         self.expect("{", "and the ops of a region")
         outer, self.ssa_values = self.ssa_values, dict(self.ssa_values)
         region, block = Region(), None
-        if arguments:
+        if arguments and self.value == "^":
+            self.fail("the first block has no label: its arguments are those of the op")
+        if arguments or self.value not in ("^", "}"):
             block = self._block(region, arguments)
         while not self.take("}"):
             if self.value == "^":
-                label = self._label()
-                block = self._block(region, label) if not region.blocks or not arguments else block
-                if arguments and label:
-                    self.fail("the arguments of this block are those of the op")
-                arguments = ()
-            elif self.kind in ("value", "word", "string"):
-                block = block or self._block(region, ())
+                block = self._block(region, self._label())
+            elif block is not None and self.kind in ("value", "word", "string"):
                 block.add_op(self.operation())
-                arguments = ()
             else:
                 self._no_op("expected an op or '}'")
         self.ssa_values = outer
