@@ -15,10 +15,12 @@ from tb.isa.dma.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
+from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.lower import reads_ctrl
 from tb.isa.mad import Mad
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.text import AnyOp
+from tb.language.order.order import Order
 from tb.language.place import Place
 from tb.language.run.registers import RegisterState
 from tb.language.trace import Barrier, Compute, GetBuf, Move, RlsBuf, SetFlag, Step, Trace, WaitFlag
@@ -48,6 +50,22 @@ def move(op: AnyOp) -> Move:
     """Returns the step of an op of an engine, or of a ``set_*`` op."""
     name = name_of(op)
     return Move(_NOWHERE, name, PIPES[name], op)
+
+
+def load(ub: int = 0, gm: int = 0, size: int = 256) -> Move:
+    """Returns a load of one row."""
+    return move(MteGmUb(gm, ub, size, 1, 0, 0))
+
+
+def store(ub: int = 0, gm: int = 0x10000, size: int = 256) -> Move:
+    """Returns a store of one row."""
+    return move(MteUbGm(ub, gm, size, 1, 0, 0))
+
+
+def lines(found: Order) -> list[str]:
+    """Returns line and rule of each error and warning; the first word where it has no rule."""
+    both = sorted((*found.findings, *found.warnings), key=lambda x: x.place.line)
+    return [f"{f.place.line} {f.rule or f.message.partition(':')[0]}" for f in both]
 
 
 def compute(op: Mad) -> Compute:

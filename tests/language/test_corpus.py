@@ -53,6 +53,7 @@ def test_a_legal_program_that_is_broken_is_refused(tmp_path: Path) -> None:
         ({"column": 6}, "another column than 6"),
         ({"also": ("BT-L02",)}, "other findings"),
         ({"facts": "i64 to f32"}, "another message than i64 to f32"),
+        ({"legal": "f16 f64"}, "another legal range than f16 f64"),
         ({"text": "func.func @k() {\n  return\n}\n"}, "got no finding"),
     ],
     ids=lambda x: next(iter(x)) if isinstance(x, dict) else "",

@@ -13,7 +13,7 @@ from tb.isa.fix.table import ATOMIC_DST, ATOMIC_OPS, CLIP_TYPES, DST_CODES, QUAN
 from tb.isa.pipes import EVENTS, PIPES, Pipe
 from tb.isa.rules import RULES
 from tb.language.dialect.sync import SYNC, FenceOp, SetFftsOp
-from tests.language.corpus import HAZARD, SYNC_RULES, WORDS, Case, cases
+from tests.language.corpus import HAZARD, SYNC_RULES, WORDS, cases
 
 CASES = cases()
 LEGAL = [case for case in CASES if not case.expected]
@@ -37,19 +37,14 @@ SPACES = [
 ]
 """Names of the memories (spec/README.md, "Memories"), and those of the factors' buffers."""
 
-ISSUE_WORDS = [
-    *("syntax", "unknown-op", "undefined", "type", "space", "not-constant", "unbounded"),
-    *("hazard", "deadlock", "foreign"),
-]
+ISSUE_WORDS = (
+    "syntax unknown-op undefined type space not-constant unbounded hazard deadlock foreign"
+)
 """Bad input that no numbered rule covers."""
 
 
-def without_comments(case: Case) -> str:
-    """Returns the text without its comments."""
-    return re.sub(r"//[^\n]*", "", case.text)
-
-
-LEGAL_TEXT = "\n".join(map(without_comments, LEGAL))
+LEGAL_TEXT = re.sub(r"//[^\n]*", "", "\n".join(case.text for case in LEGAL))
+"""Every legal case without its comments."""
 
 
 def ops_of(name: str) -> list[str]:
@@ -67,7 +62,7 @@ def test_every_rule_has_a_case_of_its_own(rule: str) -> None:
     assert [case.name for case in ILLEGAL if case.expected == (rule,)]
 
 
-@pytest.mark.parametrize("word", [*ISSUE_WORDS, HAZARD])
+@pytest.mark.parametrize("word", [*ISSUE_WORDS.split(), HAZARD])
 def test_every_kind_of_bad_input_has_a_case(word: str) -> None:
     assert word in WORDS or word == HAZARD
     assert [case.name for case in ILLEGAL if word in case.expected]
@@ -93,35 +88,24 @@ def test_every_op_is_refused_somewhere(op: str) -> None:
     assert any(re.search(rf"{re.escape(name)}\b", line) for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("op", "loops", "pad"),
-    [
-        *product(["mte_gm_ub"], range(4), (0, 1, 3)),
-        *product(["mte_ub_gm", "mte_gm_l1", "mte_l1_ub"], range(4), (0,)),
-    ],
-)
-def test_every_number_of_loops_with_every_padding(op: str, loops: int, pad: int) -> None:
-    found = []
-    for text in ops_of(op):
-        pads = re.findall(r"\bpad\(([^)]*)\)", text)
-        counts = pads[0].count(",") + 1 if pads else 0
-        found.append((len(re.findall(r"\bloop\(", text)), counts))
-    assert (loops, pad) in found
+def loops_and_pads(text: str) -> tuple[int, int]:
+    """Returns the number of loops of an op, and of operands of its padding."""
+    pads = re.findall(r"\bpad\(([^)]*)\)", text)
+    return len(re.findall(r"\bloop\(", text)), pads[0].count(",") + 1 if pads else 0
 
 
-@pytest.mark.parametrize("count", [3, 4])
-def test_a_store_with_and_without_the_hint_of_an_older_form(count: int) -> None:
-    assert count in {text.partition("nburst")[0].count("%") for text in ops_of("mte_ub_gm")}
+@pytest.mark.parametrize("op", ["mte_gm_ub", "mte_ub_gm", "mte_gm_l1", "mte_l1_ub"])
+def test_every_number_of_loops_with_every_padding(op: str) -> None:
+    pads = (0, 1, 3) if op == "mte_gm_ub" else (0,)
+    assert {*product(range(4), pads)} <= {loops_and_pads(text) for text in ops_of(op)}
 
 
-@pytest.mark.parametrize("loops", [0, 1])
-@pytest.mark.parametrize("hint", [0, 1])
-def test_a_store_with_and_without_its_hint(hint: int, loops: int) -> None:
-    found = {
-        (text.count("l2_cache_ctl("), min(1, len(re.findall(r"\bloop\d*\(", text))))
-        for text in ops_of("mte_ub_gm")
-    }
-    assert (hint, loops) in found
+def test_a_store_with_and_without_its_hint() -> None:
+    """Its older form has the hint as a fourth operand."""
+    stores = ops_of("mte_ub_gm")
+    assert {3, 4} <= {text.partition("nburst")[0].count("%") for text in stores}
+    hints = {(text.count("l2_cache_ctl("), loops_and_pads(text)[0] > 0) for text in stores}
+    assert {*product((0, 1), (False, True))} <= hints
 
 
 def clauses_of(text: str) -> set[str]:
@@ -142,12 +126,9 @@ def test_every_pair_of_clauses(op: str) -> None:
         assert any({*pair} <= one <= allowed for one in found), pair
 
 
-@pytest.mark.parametrize(
-    "kind", sorted({DST_CODES[dtype] for dtype in DST_CODES} & set(CLIP_TYPES))
-)
-def test_every_destination_with_a_clip_has_one(kind: int) -> None:
+def test_every_destination_with_a_clip_has_one() -> None:
     clipped = re.findall(r"clip = [^:]*:[^:]*?!pto\.ptr<\w+, \w+>, !pto\.ptr<(\w+),", LEGAL_TEXT)
-    assert kind in {DST_CODES[dtype] for dtype in clipped}
+    assert {*DST_CODES.values()} & {*CLIP_TYPES} <= {DST_CODES[dtype] for dtype in clipped}
 
 
 def test_the_source_of_a_fractal_load_has_one_stride_or_two() -> None:

@@ -1,15 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Printed programs: definitions, links between transactions, exact numbers."""
+"""Printed programs: definitions, links between transactions, and op to text to op, in both forms.
+
+Random ops come from the generators of the random tests, legal and illegal. These never write
+``sat``, the default, so :func:`spread` does. Ops drawn by hypothesis have any operands that a front
+end accepts. Values without a text are omitted and counted: typed constants wider than their type,
+and addresses of more than 63 bits.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import gc
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
+from itertools import islice
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sequences.draw.traffic import TrafficGenerator
+from sequences.illegal.generator import IllegalGenerator
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -20,42 +34,65 @@ from tb.isa.dma.legacy import (
 )
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
-from tb.isa.fix.op import MteL0cGm, PreQuant, PreRelu, Scalar
+from tb.isa.fix.op import FixOp, MteL0cGm, PreQuant, PreRelu, Scalar
+from tb.isa.fix.table import SAT_MODES
 from tb.isa.l0.op import Shape, shaped
+from tb.isa.lower import V06Op
 from tb.isa.mad import Mad
 from tb.isa.pipes import Pipe
+from tb.isa.profile import using
 from tb.isa.text import AnyOp
 from tb.language.linked import NOWHERE, Linked, linked_steps
 from tb.language.order.order import order
+from tb.language.place import ProgramError
 from tb.language.printer import Note, UnprintableError, program_text, unprintable
 from tb.language.reader import read
-from tb.language.run.walk import trace
-from tb.language.trace import Barrier, Compute, Move, SetFlag, Step, Trace, WaitFlag
+from tb.language.run.walk import arguments_of, trace
+from tb.language.trace import (
+    Barrier,
+    Compute,
+    Move,
+    SetFlag,
+    SetSignal,
+    Step,
+    Trace,
+    WaitFlag,
+    WaitSignal,
+)
+from tests.isa.strategies import v06_ops
+from tests.language.corpus import Case, cases, parts
 from tests.language.programs import FORMS, in_form
 from tests.wording import line_says
+
+LEGAL = [case for case in cases() if not case.expected]
+PARTS = parts(LEGAL)
+
+COUNT = 1500
+"""Ops of each family in each form."""
+
+BATCH = 750
+"""Ops of one module."""
+
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "dma": ("mte_gm_ub", "mte_ub_gm", "mte_gm_l1", "mte_l1_ub"),
+    "burst": ("mte_ub_ub", "mte_ub_l1", "mte_l1_bt", "mte_l1_fb"),
+    "nz": ("mte_gm_l1_frac",),
+    "fix": ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub"),
+    "legacy": ("copy_gm_to_ubuf", "copy_ubuf_to_gm", "copy_ubuf_to_ubuf"),
+}
 
 LOAD = MteGmUb(0, 0, 32, 1, 0, 0)
 STORE = MteUbGm(0, 64, 32, 1, 0, 0)
 
-LEGACY: list[AnyOp] = [
-    SetLoopSize("outtoub", 4, 1),
-    SetLoopSize("ubtoout", 0, (1 << 21) - 1),
-    SetLoopStride("outtoub", 1, 1 << 39, 2048),
-    SetLoopStride("ubtoout", 2, 32, 1 << 39),
-    SetMovPadVal("f16", 0x3C00),
-    CopyGmToUbuf(5, 64, 0, 3, 40, 2, 4, 1, 3, 64, 96, Ptr("f16", "gm"), Ptr("f16", "ub"), 1),
-    CopyGmToUbuf(5, 64, 0, 3, 40, 0, 0, 2, 3, 64, 96),
-    CopyUbufToGm(64, 5, 0, 3, 40, 0, 128, 96, Ptr("f32", "ub"), Ptr("f32", "gm")),
-    CopyUbufToUbuf(4096, 0, 0, 3, 64, 96, 128, Ptr("f32", "ub"), Ptr("f32", "ub"), 1),
-]
-
 
 def run(text: str) -> Trace:
-    return trace(read(text, "x.pto"))
+    return trace(read(text, "x.pto"), limit=10 * COUNT)
 
 
 def ops_of(text: str) -> list[AnyOp]:
-    return [step.op for step in run(text).steps if isinstance(step, Move)]
+    found = run(text)
+    assert not found.unknown
+    return [step.op for step in found.steps if isinstance(step, Move)]
 
 
 def alone(step: Step) -> Step:
@@ -100,13 +137,6 @@ nburst(%c2_i64, %c64_i64, %c64_i64) loop(%c2_i64, %c64_i64, %c64_i64) pad(%f16_0
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("op", LEGACY, ids=lambda op: type(op).__name__)
-def test_legacy_ops_are_read_back(op: AnyOp, form: str) -> None:
-    text = program_text(linked_steps([Linked((op,))]))
-    assert ops_of(in_form(text, form)) == [op]
-
-
-@pytest.mark.parametrize("form", FORMS)
 def test_steps_of_every_kind_are_read_back(form: str) -> None:
     l1, l0a, l0b, l0c = Ptr("f16", "l1"), Ptr("f16", "l0a"), Ptr("f16", "l0b"), Ptr("f32", "l0c")
     steps: list[Step] = [
@@ -143,14 +173,34 @@ def test_numbers_keep_their_bits(drawn: list[tuple[str, int]]) -> None:
         assert ops_of(in_form(text, form)) == ops
 
 
-@pytest.mark.parametrize("dtype", ["i4", "si4", "i8", "si8", "i16", "si16", "ui16", "f16"])
-def test_clips_of_every_type_keep_their_bits(dtype: str) -> None:
-    width = 16 if dtype == "f16" else int(dtype.lstrip("siu"))
+CLIPS = [
+    PreRelu("no_relu", clip=Scalar(dtype, bits))
+    for dtype, width in (
+        *(("i4", 4), ("si4", 4), ("i8", 8), ("si8", 8)),
+        *(("i16", 16), ("si16", 16), ("ui16", 16), ("f16", 16)),
+    )
+    for bits in (0, 1, (1 << (width - 1)) - 1, 1 << (width - 1), (1 << width) - 1)
+]
+NUMBERS = (2**31, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**127, 2**128 + 3)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_numbers_of_every_type_and_size_are_read_back(form: str) -> None:
+    """Clips, counts, registers at their limits, and types of legacy copies."""
     ops: list[AnyOp] = [
-        MteL0cGm(0, 0, 16, 32, 16, 32, pre_relu=PreRelu("no_relu", clip=Scalar(dtype, bits)))
-        for bits in (0, 1, (1 << (width - 1)) - 1, 1 << (width - 1), (1 << width) - 1)
+        *(MteL0cGm(0, 0, 16, 32, 16, 32, pre_relu=clip) for clip in CLIPS),
+        *(dataclasses.replace(LOAD, len_burst=value) for value in NUMBERS),
+        SetLoopSize("ubtoout", 0, (1 << 21) - 1),
+        SetLoopStride("outtoub", 1, 1 << 39, 2048),
+        SetLoopStride("ubtoout", 2, 32, 1 << 39),
+        SetMovPadVal("f16", 0x3C00),
+        CopyGmToUbuf(5, 64, 0, 3, 40, 2, 4, 1, 3, 64, 96, Ptr("f16", "gm"), Ptr("f16", "ub"), 1),
+        CopyGmToUbuf(5, 64, 0, 3, 40, 0, 0, 2, 3, 64, 96),
+        CopyUbufToGm(64, 5, 0, 3, 40, 0, 128, 96, Ptr("f32", "ub"), Ptr("f32", "gm")),
+        CopyUbufToUbuf(4096, 0, 0, 3, 64, 96, 128, Ptr("f32", "ub"), Ptr("f32", "ub"), 1),
     ]
-    assert ops_of(program_text(linked_steps([Linked((op,)) for op in ops]))) == ops
+    text = program_text(linked_steps([Linked((op,)) for op in ops]))
+    assert ops_of(in_form(text, form)) == ops
 
 
 def test_values_without_a_text() -> None:
@@ -161,14 +211,6 @@ def test_values_without_a_text() -> None:
     assert not unprintable(dataclasses.replace(LOAD, len_burst=1 << 80, gm_src=(1 << 63) - 1))
     with pytest.raises(UnprintableError):
         program_text(linked_steps([Linked((wide,))]))
-
-
-def test_integers_of_any_size_are_read_back() -> None:
-    values = (2**31, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**127, 2**128 + 3)
-    ops: list[AnyOp] = [dataclasses.replace(LOAD, len_burst=value) for value in values]
-    text = program_text(linked_steps([Linked((x,)) for x in ops]))
-    for form in FORMS:
-        assert ops_of(in_form(text, form)) == ops
 
 
 # --- links ---------------------------------------------------------------------------------------
@@ -256,3 +298,153 @@ def test_every_link_is_kept(seed: int, count: int, density: float) -> None:
         done[at] = ready
         for link in linked[number].after:
             assert moves[link] in ready
+
+
+# --- op to text to op ---
+
+
+def spread(ops: Iterator[AnyOp], seed: int) -> Iterator[AnyOp]:
+    """Yields ops, write-backs with every keyword of saturation."""
+    rng = np.random.default_rng(seed)
+    words = tuple(SAT_MODES)
+    for op in ops:
+        if isinstance(op, FixOp):
+            yield replace(op, sat=words[int(rng.integers(len(words)))])
+        else:
+            yield op
+
+
+def drawn(family: str) -> Iterator[AnyOp]:
+    """Yields ops of a family endlessly, two legal ones for each illegal one."""
+    names = FAMILIES[family]
+    legal = TrafficGenerator(7, names).blocks(1 << 40)
+    illegal = IllegalGenerator(7, names).blocks(1 << 40)
+    while True:
+        for block in (next(legal), next(legal), next(illegal)):
+            for program in block.program():
+                yield from program
+
+
+@pytest.fixture
+def no_collection() -> Iterator[None]:
+    """Pauses the garbage collector, which would traverse all ops repeatedly."""
+    gc.disable()
+    yield
+    gc.enable()
+    gc.collect()
+
+
+def printed(ops: Sequence[AnyOp], form: str = "pretty") -> str:
+    return in_form(program_text(linked_steps([Linked((op,)) for op in ops])), form)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("no_collection")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_random_ops_are_read_back_unchanged(family: str, form: str) -> None:
+    ops = spread(drawn(family), 3)
+    seen = unsaid = 0
+    while seen < COUNT:
+        batch = list(islice(ops, BATCH))
+        printable = [op for op in batch if not unprintable(op)]
+        assert ops_of(printed(printable, form)) == printable
+        seen += len(printable)
+        unsaid += len(batch) - len(printable)
+    assert unsaid < seen // 50
+
+
+@pytest.mark.long
+@settings(max_examples=15)
+@given(st.lists(v06_ops(), min_size=20, max_size=60), st.sampled_from(FORMS))
+def test_ops_with_any_operands_are_read_back_unchanged(drawn_ops: list[V06Op], form: str) -> None:
+    printable = list(spread((op for op in drawn_ops if not unprintable(op)), 5))
+    assert ops_of(printed(printable, form)) == printable
+
+
+def walked(case: Case) -> Trace:
+    """Returns the steps of a legal case, with its buffers at addresses of their own.
+
+    Raises:
+        ProgramError: it cannot be executed: scalar arguments are not given, or it has known ops.
+    """
+    source = read(case.text, "x.pto")
+    known = {x.number: 0x100000 * (x.number + 1) for x in arguments_of(source, "") if x.in_gm}
+    return trace(source, arguments=known | case.arguments, foreign="skip", ubuf_to_ubuf=case.unit)
+
+
+def plain_steps(found: Trace) -> list[tuple[object, ...]]:
+    """Returns the steps without their places and without what places decide."""
+    steps: list[tuple[object, ...]] = []
+    for step in found.steps:
+        if isinstance(step, Move):
+            steps.append((step.pipe, step.op, step.gap, step.flag_delay, step.registers, step.ctrl))
+        elif isinstance(step, Compute):
+            steps.append((step.pipe, step.op))
+        else:
+            steps.append((type(step), *(getattr(step, x.name) for x in fields(step)[1:])))
+    return steps
+
+
+def difference(case: Case) -> str:
+    """Returns what differs once a legal case is printed and read again; empty if nothing does."""
+    try:
+        found = walked(case)
+    except ProgramError as error:
+        messages = " ".join(x.message for x in error.findings)
+        known = re.search("not given|not known|known and not executed|candidate", messages)
+        return "" if known else messages
+    try:
+        text = program_text(found.steps)
+    except UnprintableError as error:
+        return "" if of_several_cores(found) and "cores" in str(error) else str(error)
+    again = read(text, "y.pto")
+    steps = trace(again)
+    differences = {
+        "printed in spite of its cores": of_several_cores(found),
+        "another program": plain_steps(steps) != plain_steps(found),
+        "another text": program_text(steps.steps) != text,
+        "in an older form": re.search("older form|ignored", " ".join(again.notes)),
+    }
+    return ", ".join(words for words, wrong in differences.items() if wrong)
+
+
+def of_several_cores(found: Trace) -> bool:
+    """Tells whether steps are of several cores, or signal to another one."""
+    return any(
+        step.core != found.steps[0].core or isinstance(step, SetSignal | WaitSignal)
+        for step in found.steps
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", PARTS)
+def test_legal_programs_print_as_themselves(part: str) -> None:
+    """Whatever the spelling, the printed form is the same program, and prints as itself."""
+    wrong = []
+    for case in PARTS[part]:
+        with using(case.profile):
+            wrong += [f"{case.name}: {words}"] if (words := difference(case)) else []
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.long
+def test_most_legal_programs_are_printed() -> None:
+    """Few cases have arguments that are not given, or ops that are not executed."""
+    printed_cases = 0
+    for case in LEGAL:
+        with using(case.profile), suppress(ProgramError):
+            printed_cases += bool(walked(case).steps)
+    assert printed_cases > 0.8 * len(LEGAL)
+
+
+@pytest.mark.long
+def test_every_operand_is_compared() -> None:
+    op = next(op for op in drawn("dma") if isinstance(op, MteUbGm) and op.loops)
+    text = printed([op])
+    name = f"%c{op.loops[0].dst_stride}_i64"
+    changed = text.replace(f"constant {op.loops[0].dst_stride} :", "constant 77 :")
+    assert name in text
+    assert changed != text
+    assert ops_of(text) == [op]
+    assert ops_of(changed) != [op]

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buffers, flags of the scalar unit, computed numbers, and signals between cores."""
+"""Buffers, flags of the scalar unit, unit flags of L0C, computed numbers, signals between cores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
-from tb.isa.dma.op import MteGmUb, MteUbGm
+from tb.isa.dtypes import Ptr
+from tb.isa.fix.op import MteL0cGm
+from tb.isa.mad import Mad
 from tb.isa.pipes import EVENT_TYPES, Pipe
 from tb.language.dialect.sync import ORDERING, BufferOp, DynamicFlagOp, SignalOp, SyncAllOp
+from tb.language.order.flags import own_blocks
 from tb.language.order.order import Order, order
 from tb.language.place import ProgramError
 from tb.language.printer import program_text
@@ -20,7 +22,6 @@ from tb.language.run.walk import trace
 from tb.language.trace import (
     Barrier,
     GetBuf,
-    Move,
     RlsBuf,
     SetFlag,
     SetSignal,
@@ -29,38 +30,38 @@ from tb.language.trace import (
     WaitSignal,
 )
 from tb.language.verify import Verified, verify_file
+from tests.language.corpus.short import complete
 from tests.language.programs import FORMS, in_form, program
-from tests.language.steps import barrier, bracket, get_buf, move, rls_buf, set_flag, sync, wait_flag
+from tests.language.steps import (
+    barrier,
+    bracket,
+    compute,
+    get_buf,
+    lines,
+    load,
+    move,
+    rls_buf,
+    set_flag,
+    store,
+    sync,
+    wait_flag,
+)
 from tests.language.steps import program as steps_of
 from tests.wording import says
 
-MTE1, MTE2, MTE3, V, M = Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.V, Pipe.M
+MTE1, MTE2, MTE3, V, M, FIX, S = (
+    *(Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.V, Pipe.M, Pipe.FIX),
+    Pipe.S,
+)
 
 
-def load(ub: int = 0) -> Move:
-    return move(MteGmUb(0, ub, 256, 1, 0, 0))
-
-
-def store(ub: int = 0) -> Move:
-    return move(MteUbGm(ub, 0x10000, 256, 1, 0, 0))
-
-
-def ordered(*steps: Step) -> Order:
-    return order(steps_of(steps), hazard="error")
-
-
-def lines(found: Order) -> list[tuple[int, str, str]]:
-    """Returns line, rule and first word of each finding."""
-    return [(f.place.line, f.rule, f.message.partition(":")[0]) for f in found.findings]
+def ordered(*steps: Step, preset: tuple[int, ...] = ()) -> Order:
+    return order(steps_of(steps), hazard="error", unit_flags=preset)
 
 
 def body(*ops: str) -> str:
     text = "\n".join(ops)
     return f"func.func @k() {{\n{text}\nfunc.return\n}}\n"
-
-
-def steps(*ops: str) -> tuple[Step, ...]:
-    return trace(read(body(*ops), "x.pto")).steps
 
 
 def refused(text: str, foreign: Literal["refuse", "skip"] = "refuse") -> str:
@@ -75,64 +76,85 @@ def verified(text: str, folder: Path) -> Verified:
     return verify_file(path)
 
 
-# --- buffers --------------------------------------------------------------------------------------
+# --- buffers and pipe S ---------------------------------------------------------------------------
 
+LOADED, STORED = bracket(MTE2, load()), bracket(MTE3, store())
+KEPT = [*bracket(MTE2), load(), get_buf(V, 0, 1)]
+"""A buffer that MTE2 has used, its load, and a get of mode 1."""
 
-def test_brackets_of_a_buffer_keep_the_order_of_the_program() -> None:
-    """BF-01 and BF-02: the later bracket starts when the ops of the earlier one have completed."""
-    found = ordered(*bracket(MTE2, load()), *bracket(MTE3, store()), *bracket(MTE2, load()))
-    assert (found.findings, found.notes, found.held) == ((), (), {})
-    assert dict(found.after) == {4: (1,), 7: (4,)}
-
-
-@pytest.mark.parametrize(
-    "between",
-    [
+BUFFERS: dict[str, tuple[list[Step], list[str]]] = {
+    # BF-01 and BF-02: the later bracket starts when the ops of the earlier one have completed.
+    "brackets": ([*LOADED, *STORED, *LOADED], []),
+    "brackets of one pipe": ([*LOADED, *LOADED], []),
+    "no other bracket": ([get_buf(MTE2), load(), store()], ["2 hazard"]),
+    "another buffer": (
+        [get_buf(MTE2), load(), rls_buf(MTE2), get_buf(MTE3, 1), store()],
+        ["4 hazard"],
+    ),
+    "mode 1": (
+        [get_buf(MTE2), load(), rls_buf(MTE2), get_buf(MTE3, 0, 1), store()],
+        ["4 hazard"],
+    ),
+    "a third pipe": (
+        [get_buf(MTE2), load(), rls_buf(MTE2), get_buf(V), rls_buf(V), store()],
+        ["5 hazard"],
+    ),
+    # OR-04.
+    **{
+        f"chain over a third pipe, mode {mode}": (
+            [
+                *(*bracket(MTE2, load(), mode=mode), *bracket(V), get_buf(V, 1), rls_buf(V, 1)),
+                *bracket(MTE3, store(), buffer=1),
+            ],
+            [],
+        )
+        for mode in (0, 1)
+    },
+    "chain back to one pipe": ([*LOADED, *bracket(V), *LOADED], []),
+    "ops before the bracket": ([load(), *bracket(MTE2), *STORED], []),
+    "ops after the bracket": ([*bracket(MTE2), load(), *STORED], ["4 hazard"]),
+    # BF-04: the release of V signals when the load of MTE2, which has used the buffer, is done.
+    "release of mode 1": ([*KEPT, rls_buf(V, 0, 1), *STORED], []),
+    "release of mode 0": ([*KEPT, rls_buf(V, 0, 0), *STORED], ["6 hazard"]),
+    "no user": ([load(), get_buf(V, 0, 1), rls_buf(V, 0, 1), *STORED], ["4 hazard"]),
+    "after the release": (
+        [*KEPT, rls_buf(V, 0, 1), load(0x400), *bracket(MTE3, store(0x400))],
+        ["7 hazard"],
+    ),
+    "joined": (
+        [*bracket(MTE2), load(), barrier(), get_buf(V, 0, 1), rls_buf(V, 0, 1), *STORED],
         [],
-        [rls_buf(MTE2), get_buf(MTE3, 1)],
-        [rls_buf(MTE2), get_buf(MTE3, 0, 1)],
-        [rls_buf(MTE2), get_buf(V), rls_buf(V)],
-    ],
-)
-def test_other_brackets_order_nothing(between: Sequence[Step]) -> None:
-    """None at all, of another buffer, of mode 1, of a third pipe."""
-    found = ordered(get_buf(MTE2), load(), *between, store())
-    assert (len(between) + 2, "", "hazard") in lines(found)
+    ),
+    "buffer of the scalar unit": ([*LOADED, *bracket(S), store()], []),
+    # FL-03: whatever comes later, of any pipe, starts after what has set the flag.
+    "flag for the scalar unit": ([load(), *sync(MTE2, S), store(), load(0x400)], []),
+    "issued before the wait": (
+        [load(), set_flag(MTE2, S), store(), wait_flag(MTE2, S)],
+        ["2 hazard"],
+    ),
+    "stream that waits for what it has not issued": (
+        [wait_flag(MTE2, S), load(), set_flag(MTE2, S)],
+        ["0 deadlock"],
+    ),
+    "pipe that waits": ([wait_flag(MTE2, V), load(), set_flag(MTE2, V)], []),
+}
 
 
-@pytest.mark.parametrize("mode", [0, 1])
-def test_a_chain_of_brackets_orders(mode: int) -> None:
-    """Over a third pipe, and there and back on one pipe (OR-04)."""
-    chain = [*bracket(MTE2, load(), mode=mode), *bracket(V, buffer=0), get_buf(V, 1), rls_buf(V, 1)]
-    assert ordered(*chain, get_buf(MTE3, 1), store(), rls_buf(MTE3, 1)).findings == ()
-    back = [*bracket(MTE2, load()), *bracket(V), *bracket(MTE2, load())]
-    assert ordered(*back).findings == ()
-    assert ordered(*bracket(MTE2, load()), *bracket(MTE2, load())).findings == ()
+@pytest.mark.parametrize("name", BUFFERS)
+def test_buffers_and_the_scalar_unit(name: str) -> None:
+    steps, expected = BUFFERS[name]
+    assert lines(ordered(*steps)) == expected
 
 
-def test_a_release_covers_what_its_pipe_had_before_the_bracket() -> None:
-    assert ordered(load(), *bracket(MTE2), *bracket(MTE3, store())).findings == ()
-    late = ordered(*bracket(MTE2), load(), *bracket(MTE3, store()))
-    assert lines(late) == [(4, "", "hazard")]
-
-
-def test_a_release_of_mode_1_follows_every_user() -> None:
-    """BF-04: the release of V signals when the load of MTE2, which has used the buffer, is done."""
-    before: list[Step] = [*bracket(MTE2), load(), get_buf(V, 0, 1)]
-    after: list[Step] = [get_buf(MTE3), store(), rls_buf(MTE3)]
-    assert ordered(*before, rls_buf(V, 0, 1), *after).findings == ()
-    assert lines(ordered(*before, rls_buf(V, 0, 0), *after)) == [(6, "", "hazard")]
-    other = ordered(load(), get_buf(V, 0, 1), rls_buf(V, 0, 1), *after)
-    assert lines(other) == [(4, "", "hazard")], "MTE2 has not used it"
-    late = ordered(*before, rls_buf(V, 0, 1), load(0x400), get_buf(MTE3), store(0x400))
-    assert lines(late) == [(7, "", "hazard")], "the load is after the release"
-    joined = ordered(*before[:2], load(), barrier(), get_buf(V, 0, 1), rls_buf(V, 0, 1), *after)
-    assert joined.findings == ()
+def test_links_of_brackets_and_of_the_scalar_unit() -> None:
+    found = ordered(*BUFFERS["brackets"][0])
+    assert (found.notes, found.held, dict(found.after)) == ((), {}, {4: (1,), 7: (4,)})
+    assert ordered(*BUFFERS["flag for the scalar unit"][0]).after[3] == (0,)
 
 
 def test_each_place_has_one_finding() -> None:
     again = order(steps_of([rls_buf(V)] * 3, [4, 4, 5]))
-    assert lines(again) == [(4, "BF-03", "buffer"), (5, "BF-03", "buffer")]
+    assert lines(again) == ["4 BF-03", "5 BF-03"]
 
 
 def test_a_buffer_that_is_kept_is_a_note() -> None:
@@ -143,36 +165,117 @@ def test_a_buffer_that_is_kept_is_a_note() -> None:
 
 def test_a_buffer_and_a_flag_wait_for_one_another() -> None:
     """The release comes after a wait whose set comes after the get."""
-    found = ordered(
-        *(get_buf(MTE2), wait_flag(MTE3, MTE2), rls_buf(MTE2)),
-        *(get_buf(MTE3), set_flag(MTE3, MTE2), rls_buf(MTE3)),
-    )
-    assert len(found.findings) == 1
-    assert says(found.findings[0].message, "deadlock waits set_flag after get_buf rls_buf")
+    (finding,) = ordered(
+        *bracket(MTE2, wait_flag(MTE3, MTE2)), *bracket(MTE3, set_flag(MTE3, MTE2))
+    ).findings
+    assert says(finding.message, "deadlock waits set_flag after get_buf rls_buf")
 
 
-# --- pipe S ---------------------------------------------------------------------------------------
+# --- unit flags of L0C: who waits for whom, and for ever (fixpipe.md 8, l0_loads.md 6) ---
+
+L0A, L0B, L0C = Ptr("f16", "l0a"), Ptr("f16", "l0b"), Ptr("f32", "l0c")
+ONLY, SETS, CLEARS, CHECKS = "check_only", "check_and_set", 3, 2
 
 
-def test_a_flag_for_the_scalar_unit_stops_the_stream() -> None:
-    """FL-03: whatever comes later, of any pipe, starts after what has set the flag."""
-    found = ordered(load(), *sync(MTE2, Pipe.S), store(), move(MteGmUb(0, 0x400, 256, 1, 0, 0)))
-    assert found.findings == ()
-    assert found.after[3] == (0,)
-    issued = ordered(load(), set_flag(MTE2, Pipe.S), store(), wait_flag(MTE2, Pipe.S))
-    assert lines(issued) == [(2, "", "hazard")], "it was issued before the wait"
+def product(flag: str = SETS, dst: int = 0) -> Step:
+    """Returns a product of blocks 0 and 1, or of those at ``dst``."""
+    return compute(Mad(0, 0, dst, 16, 16, 32, L0A, L0B, L0C, unit_flag=flag))
 
 
-def test_the_stream_cannot_wait_for_what_it_has_not_issued() -> None:
-    waits = ordered(wait_flag(MTE2, Pipe.S), load(), set_flag(MTE2, Pipe.S))
-    assert says(waits.findings[0].message, "deadlock")
-    queued = ordered(wait_flag(MTE2, V), load(), set_flag(MTE2, V))
-    assert queued.findings == (), "only V waits"
+def back(flag: int = CLEARS, src: int = 0, dst: int = 0) -> Step:
+    """Returns a write-back of these blocks."""
+    return move(MteL0cGm(src, dst, 16, 16, 16, 16, unit_flag=flag, layout="nz2nd"))
 
 
-def test_a_buffer_of_the_scalar_unit_stops_the_stream() -> None:
-    found = ordered(*bracket(MTE2, load()), *bracket(Pipe.S), store())
-    assert found.findings == ()
+LATE = back(dst=0x10000)
+NEVER_SET = "deadlock PIPE_FIX waits for ever unit flag L0C block 0 to be set no product sets it"
+NEVER_CLEAR = (
+    "deadlock PIPE_M waits for ever unit flag L0C block 0 to be clear no write-back clears it"
+)
+STUCK: list[tuple[list[Step], tuple[int, ...], int, str, str]] = [
+    # Steps, blocks set at the begin, line of the only finding, its op and facts.
+    (
+        [back(), *sync(FIX, M), product()],
+        *((), 0, "mte_l0c_gm", "deadlock waits mad x.pto:3:3 after wait_flag set_flag this one"),
+    ),
+    ([product(ONLY), back()], (), 1, "mte_l0c_gm", NEVER_SET),
+    ([product(), product()], (), 1, "mad", f"{NEVER_CLEAR} pto.mad at x.pto:0:3 sets it"),
+    (
+        [product(), back(CHECKS), product()],
+        *((), 2, "mad", f"{NEVER_CLEAR} pto.mad at x.pto:0:3 sets it"),
+    ),
+    ([product(), product(ONLY)], (), 1, "mad", f"{NEVER_CLEAR} pto.mad at x.pto:0:3 sets it"),
+    (
+        [product(), back(), LATE],
+        *((), 2, "mte_l0c_gm"),
+        "block 0 to be set no product sets it after that pto.mte_l0c_gm at x.pto:1:3 clears it",
+    ),
+    (
+        [product()],
+        *((0, 1), 0, "mad", "block 0 to be clear no write-back clears it set at the begin"),
+    ),
+    (
+        [product(), back()],
+        *((1,), 0, "mad"),
+        "deadlock waits for mte_l0c_gm at x.pto:1:3 waits for this one",
+    ),
+]
+
+
+@pytest.mark.parametrize(("steps", "preset", "line", "op", "facts"), STUCK)
+def test_ops_that_wait_for_ever(
+    steps: list[Step], preset: tuple[int, ...], line: int, op: str, facts: str
+) -> None:
+    """What never starts has no hazards."""
+    (finding,) = ordered(*steps, preset=preset).findings
+    assert (finding.place.line, finding.op) == (line, f"pto.{op}")
+    assert says(finding.message, facts)
+
+
+@pytest.mark.parametrize(
+    ("steps", "preset", "sequence", "after"),
+    [
+        ([product(), back(), product(), back()], (), (0, 1, 2, 3), {1: (0,), 2: (1,), 3: (2,)}),
+        # FIX alone waits: the matrix unit goes on and sets the flag.
+        ([back(), product()], (), (1, 0), {0: (1,)}),
+        # Without a clause of a product the harness sets flags (A-48).
+        ([product(""), *sync(M, FIX), back()], (), (0, 3), {3: (0,)}),
+        ([product(), back(src=2048), LATE], (), (0, 1, 2), {2: (0,)}),
+        ([product(), back(CHECKS), LATE], (), (0, 1, 2), {1: (0,)}),
+        # The write-back finds its flags set, and goes before the product.
+        ([product(), back()], (0, 1), (1, 0), {0: (1,)}),
+    ],
+)
+def test_unit_flags_order_products_and_write_backs(
+    steps: list[Step],
+    preset: tuple[int, ...],
+    sequence: tuple[int, ...],
+    after: dict[int, tuple[int, ...]],
+) -> None:
+    found = ordered(*steps, preset=preset)
+    assert (found.findings, found.warnings) == ((), ())
+    assert (found.sequence, dict(found.after)) == (sequence, after)
+
+
+def test_blocks_that_no_product_checks_are_set_by_the_harness() -> None:
+    """A-48."""
+    assert own_blocks(steps_of([product(), back(src=2048), LATE]).steps) == {0, 1}
+
+
+PAIR = """pto.mad %a, %b, %c, %c16, %c16, %c32 unit_flag({flag}) : F16_L0A, F16_L0B, F32_L0C, I64x3
+pto.mte_l0c_gm %c, %out, %c16, {n}, %c16, %c16, %c0, %c0, unit_flag(check_and_clear), nz2nd
+  : F32_L0C, F32_GM, I64x6
+"""
+
+
+@pytest.mark.parametrize(
+    ("flag", "n", "stuck"),
+    [(SETS, "%c16", False), (ONLY, "%c16", True), (SETS, "%n", False), (ONLY, "%n", False)],
+)
+def test_unknown_blocks_are_no_deadlock(tmp_path: Path, flag: str, n: str, stuck: bool) -> None:
+    """The unknown address in GM does not decide which blocks a write-back waits for."""
+    found = verified(complete("k", PAIR.format(flag=flag, n=n))[0], tmp_path).findings
+    assert [one.message.partition(":")[0] for one in found][:1] == ["deadlock"] * stuck
 
 
 # --- text -----------------------------------------------------------------------------------------
@@ -202,17 +305,17 @@ def test_numbers_and_pipes_are_those_of_the_text(form: str) -> None:
     ops = [*read(in_form(program(text).text, form), "x.pto").functions()[0].body.block.ops][:-1]
     buffers = [(x.pipe, x.mode, bool(x.number)) for x in ops if isinstance(x, BufferOp)]
     assert buffers == [(MTE2, 1, True), (V, 0, False)]
-    assert [(x.src, x.dst) for x in ops if isinstance(x, DynamicFlagOp)] == [(V, Pipe.FIX)]
-    assert [len(x.operands) for x in ops if isinstance(x, SignalOp)] == [0, 1]
-    assert [len(x.operands) for x in ops if isinstance(x, SyncAllOp)] == [1]
+    assert [(x.src, x.dst) for x in ops if isinstance(x, DynamicFlagOp)] == [(V, FIX)]
+    assert [len(x.operands) for x in ops if isinstance(x, SignalOp | SyncAllOp)] == [0, 1, 1]
 
 
 def test_events_of_tile_ops_are_flags_of_their_pipes() -> None:
-    made = steps(
+    text = body(
         "pto.record_event [#pto.pipe_event_type<TLOAD>, <TMATMUL>, #pto.event<EVENT_ID5>]",
         'pto.wait_event["TLOAD", TMATMUL, EVENT_ID5]',
         "pto.barrier_sync [<TMOV_M2L>]",
     )
+    made = trace(read(text, "x.pto")).steps
     places = [x.place for x in made]
     assert made == (
         SetFlag(places[0], MTE2, M, 5),
@@ -230,40 +333,41 @@ def test_brackets_are_printed_with_pipe_id_and_mode() -> None:
 
 # --- numbers --------------------------------------------------------------------------------------
 
-LOOP = """func.func @k(%n: index) {{
-  %i0 = arith.constant 0 : index
-  %i1 = arith.constant 1 : index
-  %i2 = arith.constant {end} : index
-  scf.for %i = %i0 to {bound} step %i1 {{
-    pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %i]
-    pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %i]
-    pto.get_buf_dyn "PIPE_V", %i
-    pto.rls_buf_dyn "PIPE_V", %i
-  }}
-  func.return
+LOOP = """scf.for %i = %c0 to {} step %c1 {{
+  pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %i]
+  pto.wait_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %i]
+  pto.get_buf_dyn "PIPE_V", %i
+  pto.rls_buf_dyn "PIPE_V", %i
 }}
 """
 
 
+def loop(bound: str) -> tuple[str, list[str]]:
+    """Returns a program of computed numbers, and the lines of its four ops."""
+    text, before = complete("k", LOOP.format(bound))
+    return text, [str(before + number) for number in range(2, 6)]
+
+
 def test_a_number_is_read_when_the_op_is_issued() -> None:
-    made = trace(read(LOOP.format(end=3, bound="%i2"), "x.pto")).steps
+    made = trace(read(loop("%c3")[0], "x.pto")).steps
     assert [x.event for x in made if isinstance(x, SetFlag)] == [0, 1, 2]
     assert [x.buffer for x in made if isinstance(x, RlsBuf)] == [0, 1, 2]
 
 
 def test_numbers_out_of_range_are_reported_once_each(tmp_path: Path) -> None:
-    found = verified(LOOP.format(end=40, bound="%i2"), tmp_path)
-    assert [(x.place.line, x.rule) for x in found.findings] == [
-        *((6, "FL-01"), (7, "FL-01"), (8, "BF-06"), (9, "BF-06"))
-    ]
+    text, at = loop("%c40")
+    found = verified(text, tmp_path)
+    expected = [*zip(at, ("FL-01", "FL-01", "BF-06", "BF-06"), strict=True)]
+    assert [(str(x.place.line), x.rule) for x in found.findings] == expected
     assert not any("not known" in note for note in found.notes)
 
 
 def test_an_unknown_number_is_a_note(tmp_path: Path) -> None:
-    found = verified(LOOP.format(end=3, bound="%n"), tmp_path)
+    text, at = loop("%n")
+    found = verified(text, tmp_path)
     assert found.findings == ()
     notes = [x for x in found.notes if "flag or buffer is not known" in x]
-    assert [note.split(":")[1] for note in notes] == ["6", "7", "8", "9"]
+    assert [note.split(":")[1] for note in notes] == at
 
 
 # --- ops that are not executed --------------------------------------------------------------------
@@ -285,21 +389,15 @@ def test_a_check_accepts_a_signal_with_a_note(tmp_path: Path) -> None:
     assert found.notes == (f"{tmp_path}/x.pto:2:1: note: pto.get_buf is known and not executed",)
 
 
-SIGNALS = ("{}_intra_block <PIPE_FIX>, 17", "sync.{} <PIPE_FIX>, 3")
-
-
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("signal", SIGNALS)
+@pytest.mark.parametrize("signal", ["{}_intra_block <PIPE_FIX>, 17", "sync.{} <PIPE_FIX>, 3"])
 def test_a_signal_is_a_step_of_a_run_alone(signal: str, form: str, tmp_path: Path) -> None:
     """A check of one file does not know what the other cores of its block do."""
-    text = in_form(body("pto." + signal.format("set")), form)
-    (step,) = trace(read(text, "x.pto")).steps
-    assert isinstance(step, SetSignal)
-    waits = in_form(body("pto." + signal.format("wait")), form)
-    (step,) = trace(read(waits, "x.pto")).steps
-    assert isinstance(step, WaitSignal)
-    for one in (text, waits):
-        assert verified(one, tmp_path).findings == ()
+    for word, kind in (("set", SetSignal), ("wait", WaitSignal)):
+        text = in_form(body("pto." + signal.format(word)), form)
+        (step,) = trace(read(text, "x.pto")).steps
+        assert isinstance(step, kind)
+        assert verified(text, tmp_path).findings == ()
 
 
 @pytest.mark.parametrize("name", sorted(ORDERING))

@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``pto-dv verify``: output, exit code, record and speed."""
+"""``pto-dv verify``: output, exit code and record; hostile files among others, and processes."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import tb.language.verify
 import tb.programs.verify
 from tb.common.errors import PtoError
-from tb.language.trace import Argument
-from tb.language.verify import verify_file
+from tb.language.place import Finding
+from tb.language.trace import Argument, Trace
+from tb.language.verify import Verified, verify_file
 from tb.programs.files import find_programs
-from tb.programs.verify import read_arguments, verify_command
+from tb.programs.verify import PART, _results, read_arguments, verify_command
 from tests.command import pto_dv
-from tests.wording import line_says, pattern, says
+from tests.language.corpus.short import spelled
+from tests.wording import line_says, says
 
 HEAD = """module {
   func.func @kernel(%in: !pto.ptr<i8, gm>, %out: !pto.ptr<i8, gm>, %n: i64) {
@@ -26,20 +31,20 @@ HEAD = """module {
     %c64 = arith.constant 64 : i64
     %ub = pto.castptr %c0 : i64 -> !pto.ptr<i8, ub>
 """
-TYPES = ": !pto.ptr<i8, gm>, !pto.ptr<i8, ub>, i64, i64, i64, i64, i64"
-STORE_TYPES = ": !pto.ptr<i8, ub>, !pto.ptr<i8, gm>, i64, i64, i64, i64, i64"
-LOAD = f"pto.mte_gm_ub %in, %ub, %c0, %c64 nburst(%c1, %c64, %c64) {TYPES}"
-STORE = f"pto.mte_ub_gm %ub, %out, %c64 nburst(%c1, %c64, %c64) l2_cache_ctl(%c0) {STORE_TYPES}"
-BAD = f"pto.mte_gm_ub %in, %ub, %c8, %c64 nburst(%c8, %c64, %c8) {TYPES}"
-FLAGS = (
-    'pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]',
-    'pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]',
+LOAD = spelled("pto.mte_gm_ub %in, %ub, %c0, %c64 nburst(%c1, %c64, %c64) : I8_GM, I8_UB, I64x5")
+STORE = spelled(
+    "pto.mte_ub_gm %ub, %out, %c64 nburst(%c1, %c64, %c64) l2_cache_ctl(%c0) : I8_UB, I8_GM, I64x5"
 )
+BAD = spelled("pto.mte_gm_ub %in, %ub, %c8, %c64 nburst(%c8, %c64, %c8) : I8_GM, I8_UB, I64x5")
+FLAGS = tuple(f'pto.{op}_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]' for op in ("set", "wait"))
 
 
 def text(*ops: str) -> str:
     """Returns a program with its first op in line 8, column 5."""
     return HEAD + "".join(f"    {op}\n" for op in ops) + "    return\n  }\n}\n"
+
+
+GOOD = text(LOAD)
 
 
 def write(folder: Path, name: str, *ops: str) -> Path:
@@ -49,68 +54,33 @@ def write(folder: Path, name: str, *ops: str) -> Path:
     return path
 
 
-def rules_of(path: Path, arguments: dict[int, int] | None = None) -> list[tuple[int, int, str]]:
-    """Returns line, column and rule of each finding."""
-    found = verify_file(path, known=lambda one: (arguments or {}).get(one.number)).findings
-    return [(x.place.line, x.place.column, x.rule) for x in found]
+@pytest.fixture
+def verify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Runs the command; returns its exit code, its lines and its record."""
+
+    def run(*paths: Path, arguments: list[str] | None = None, **options: Any) -> Any:
+        record = tmp_path / "out/record.json"
+        code = verify_command([*map(str, paths)], arguments or [], json_path=record, **options)
+        lines = capsys.readouterr().out.splitlines()
+        assert str(record) in lines.pop()
+        return code, lines, json.loads(record.read_text())
+
+    return run
 
 
-def test_a_good_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path, "good.pto", LOAD, *FLAGS, STORE)
-    assert verify_command([str(path)]) == 0
-    out = capsys.readouterr().out
-    assert says(out, r"verified 1 file 2 ops no errors \d+\.\d+ s")
-
-
-def test_findings_have_place_op_rule_and_range(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_good_and_a_bad_file(tmp_path: Path, verify: Callable[..., Any]) -> None:
+    """Findings have place, op, rule and range, in the output and in the record."""
+    code, lines, _ = verify(write(tmp_path, "good.pto", LOAD, *FLAGS, STORE))
+    assert code == 0
+    assert says(lines[-1], r"verified 1 file 2 ops no errors \d+\.\d+ s")
     path = write(tmp_path, "bad.pto", BAD)
-    assert verify_command([str(path)]) == 1
-    lines = capsys.readouterr().out.splitlines()
+    code, lines, data = verify(path)
+    assert code == 1
     assert says(lines[0], f"{path}:8:5 error pto.mte_gm_ub DMA-L15 l2_cache_ctl 8")
     assert says(lines[1], r"legal 2 bits 0\.\.3")
     assert [line.split(": ")[3] for line in lines[3:7:3]] == ["DMA-L07", "DMA-L08"]
     assert says(lines[-1], "verified 1 file 1 op 3 errors 1 file")
-
-
-def test_many_files_in_the_order_named_and_folders(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write(tmp_path, "a/2.pto", BAD)
-    write(tmp_path, "a/b/1.pto", LOAD)
-    write(tmp_path, "a/b/ignored.txt", BAD)
-    last = write(tmp_path, "0.pto", "pto.mte_gm_ub")
-    files = find_programs([str(tmp_path / "a"), str(last), str(last)])
-    assert [x.name for x in files] == ["2.pto", "1.pto", "0.pto"]
-    assert verify_command([str(tmp_path / "a"), str(last)]) == 1
-    out = capsys.readouterr().out
-    assert out.index("2.pto:8:5") < out.index("0.pto:")
-    assert line_says(out, "verified 3 files errors 2 files")
-
-
-@pytest.mark.long
-def test_two_processes_find_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tb.programs.verify, "FILES_PER_PROCESS", 64)
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    for number in range(130):
-        write(tmp_path, f"{number:03}.pto", BAD if number % 3 == 0 else LOAD)
-    assert verify_command([str(tmp_path)]) == 1
-    out = capsys.readouterr().out
-    assert line_says(out, "verified 130 files 130 ops 132 errors 44 files")
-    places = [line.split(":")[0][-7:] for line in out.splitlines() if ": error: " in line]
-    assert places == sorted(places)
-
-
-def test_the_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path, record = write(tmp_path, "bad.pto", BAD), tmp_path / "out/record.json"
-    assert verify_command([str(path)], json_path=record) == 1
-    data = json.loads(record.read_text())
-    assert data["files"] == 1
-    assert data["ops"] == 1
-    assert data["errors"] == 3
+    assert (data["files"], data["ops"], data["errors"]) == (1, 1, 3)
     assert data["findings"][0] == {
         "file": str(path),
         "line": 8,
@@ -120,34 +90,40 @@ def test_the_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "message": "l2_cache_ctl is 8",
         "legal": "2 bits hold 0..3",
     }
-    assert str(record) in capsys.readouterr().out
 
 
-def test_arguments_that_are_given_decide(tmp_path: Path) -> None:
-    rows = f"pto.mte_gm_ub %in, %ub, %c0, %c64 nburst(%n, %c8, %c64) {TYPES}"
-    path = write(tmp_path, "rows.pto", rows)
-    assert rules_of(path) == []
-    assert rules_of(path, arguments={2: 1}) == []
-    assert rules_of(path, arguments={2: 2}) == [(8, 5, "DMA-L08")]
-    assert rules_of(path, arguments={2: 2, 7: 1}) == [(8, 5, "DMA-L08")], "no argument 7 here"
-    store = "pto.mte_ub_gm %ub, %out, %c64 nburst(%c1, %c64, %c64) l2_cache_ctl(%c0) " + STORE_TYPES
-    assert rules_of(write(tmp_path, "end.pto", store), arguments={1: (1 << 40) - 8}) == [
-        (8, 5, "DMA-L12")
-    ]
+def test_many_files_in_the_order_named_and_folders(
+    tmp_path: Path, verify: Callable[..., Any]
+) -> None:
+    write(tmp_path, "a/2.pto", BAD)
+    write(tmp_path, "a/b/1.pto", LOAD)
+    write(tmp_path, "a/b/ignored.txt", BAD)
+    last = write(tmp_path, "0.pto", "pto.mte_gm_ub")
+    files = find_programs([str(tmp_path / "a"), str(last), str(last)])
+    assert [x.name for x in files] == ["2.pto", "1.pto", "0.pto"]
+    code, lines, _ = verify(tmp_path / "a", last)
+    out = "\n".join(lines)
+    assert code == 1
+    assert out.index("2.pto:8:5") < out.index("0.pto:")
+    assert line_says(out, "verified 3 files errors 2 files")
 
 
-def test_hazards_and_deadlocks(tmp_path: Path) -> None:
-    path = write(tmp_path, "hazard.pto", LOAD, STORE)
-    (finding,) = verify_file(path).findings
-    assert (finding.place.line, finding.op, finding.rule) == (9, "pto.mte_ub_gm", "")
-    assert says(finding.message, rf"hazard reads ub0 0x0\.\.0x3f 64 {path}:8:5")
-    (finding,) = verify_file(write(tmp_path, "stuck.pto", FLAGS[1], STORE)).findings
-    assert finding.message.startswith("deadlock: ")
+@pytest.mark.long
+def test_two_processes_find_the_same(
+    tmp_path: Path, verify: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tb.programs.verify, "FILES_PER_PROCESS", 64)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    for number in range(130):
+        write(tmp_path, f"{number:03}.pto", BAD if number % 3 == 0 else LOAD)
+    code, lines, _ = verify(tmp_path)
+    assert code == 1
+    assert says(lines[-1], "verified 130 files 130 ops 132 errors 44 files")
+    places = [line.split(":")[0][-7:] for line in lines if ": error: " in line]
+    assert places == sorted(places)
 
 
-FILLS = "pto.mte_l1_fb %l1, %fb, %c8 nburst(%c1, %c0, %c0) : " + ", ".join(
-    ["!pto.ptr<f32, l1>", "!pto.ptr<f32, fb>", *["i64"] * 4]
-)
+FILLS = spelled("pto.mte_l1_fb %l1, %fb, %c8 nburst(%c1, %c0, %c0) : F32_L1, F32_FB, I64x4")
 FIX = (
     "%l1 = pto.castptr %c0 : i64 -> !pto.ptr<f32, l1>",
     "%fb = pto.castptr %c0 : i64 -> !pto.ptr<f32, fb>",
@@ -161,85 +137,68 @@ FIX = (
     [("", [10], [9, 14]), ("error", [9, 10, 14], []), ("warn", [], [9, 10, 14]), ("off", [], [])],
 )
 def test_the_verdict_on_hazards(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], hazard: str, errors: list[int],
-    warnings: list[int],
-) -> None:  # fmt: skip
+    tmp_path: Path, verify: Callable[..., Any], hazard: str, errors: list[int], warnings: list[int]
+) -> None:
     """Two loads and a store of the same bytes, and two loads into FB: by default a warning."""
-    path, record = write(tmp_path, "x.pto", LOAD, LOAD, STORE, *FIX), tmp_path / "x.json"
-    assert verify_command([str(path)], json_path=record, hazard=hazard) == (1 if errors else 0)
-    lines = capsys.readouterr().out.splitlines()
+    path = write(tmp_path, "x.pto", LOAD, LOAD, STORE, *FIX)
+    code, lines, data = verify(path, hazard=hazard)
+    assert code == bool(errors)
     for words, expected in ((": error: ", errors), (": warning: ", warnings)):
-        found = {line.split(words)[0] for line in lines if words in line and "A-14" in line} | {
-            line.split(words)[0] for line in lines if words in line and "hazard: " in line
-        }
-        assert found == {f"{path}:{number}:5" for number in expected}
-    found = json.loads(record.read_text())
-    assert {one["line"] for one in found["findings"]} == set(errors)
-    assert {one["line"] for one in found["warnings"]} == set(warnings)
+        hazards = [line for line in lines if words in line and ("A-14" in line or "hazard" in line)]
+        assert {line.split(words)[0] for line in hazards} == {f"{path}:{n}:5" for n in expected}
+    assert {one["line"] for one in data["findings"]} == set(errors)
+    assert {one["line"] for one in data["warnings"]} == set(warnings)
 
 
 def test_the_last_line_names_moves_of_tiles_that_are_not_executed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, verify: Callable[..., Any]
 ) -> None:
-    path, record = tmp_path / "x.pto", tmp_path / "x.json"
+    path = tmp_path / "x.pto"
     path.write_text("func.func @k() {\npto.tstore\npto.vadd\nreturn\n}\n")
-    assert verify_command([str(path)], json_path=record) == 0
-    (last, _) = capsys.readouterr().out.splitlines()
+    code, (last,), data = verify(path)
+    assert code == 0
     assert last.endswith(f" s; NOT EXECUTED: pto.tstore at {path}:2:1")
-    (one,) = json.loads(record.read_text())["programs"]
+    (one,) = data["programs"]
     assert (one["skipped"], one["not_executed"]) == (2, [f"pto.tstore at {path}:2:1"])
 
 
-@pytest.mark.parametrize(("broken", "code"), [("", 0), ("pto.mte_gm_ub %x\n", 1)])
+@pytest.mark.parametrize(("broken", "errors"), [("", 0), ("pto.mte_gm_ub %x\n", 1)])
 def test_text_of_another_architecture_is_judged_with_a_warning(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], broken: str, code: int
+    tmp_path: Path, verify: Callable[..., Any], broken: str, errors: int
 ) -> None:
     """It does not decide the exit code, and stands also beside errors that end the reading."""
     module = (
-        'module attributes {{"pto.target_arch" = "{}"}} {{\nfunc.func @k() {{\n{}return\n}}\n}}\n'
+        'module attributes {{"pto.target_arch" = "{}"}} {{\nfunc.func @k() {{\n{}return\n}}\n}}'
     )
-    path, record = tmp_path / "x.pto", tmp_path / "x.json"
+    path = tmp_path / "x.pto"
     path.write_text('// pto.target_arch = "a2"\n' + module.format("a3", broken))
-    assert verify_command([str(path)], json_path=record) == code
-    out = capsys.readouterr().out
-    assert line_says(out, f"{path}:2:21: warning: module pto.target_arch a3 rules of a5")
-    found = json.loads(record.read_text())
-    assert (found["errors"], len(found["warnings"])) == (code, 1)
+    code, lines, data = verify(path)
+    facts = f"{path}:2:21: warning: module pto.target_arch a3 rules of a5"
+    assert line_says("\n".join(lines), facts)
+    assert (code, data["errors"], len(data["warnings"])) == (errors, errors, 1)
     path.write_text(module.format("A5", broken))
-    assert verify_command([str(path)], json_path=record) == code
-    assert not json.loads(record.read_text())["warnings"]
+    code, _, data = verify(path)
+    assert (code, data["warnings"]) == (errors, [])
 
 
 def test_warnings_are_counted_and_strict_makes_them_errors(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, verify: Callable[..., Any]
 ) -> None:
-    for number in (1, 2):
-        write(tmp_path, f"{number}.pto", LOAD, LOAD, FLAGS[0], FLAGS[0], FLAGS[1])
-    assert verify_command([str(tmp_path / "1.pto")]) == 0
-    assert "verified 1 file, 2 ops, profile seed: no errors, 2 warnings, " in last_of(capsys)
-    assert verify_command([str(tmp_path)]) == 0
-    assert "verified 2 files, 4 ops, profile seed: no errors, 4 warnings, " in last_of(capsys)
-    assert verify_command([str(tmp_path)], strict=True) == 1
-    assert "verified 2 files, 4 ops, profile seed: 4 errors in 2 files, " in last_of(capsys)
-
-
-def last_of(capsys: pytest.CaptureFixture[str]) -> str:
-    """Returns the last line of a command."""
-    return capsys.readouterr().out.splitlines()[-1]
+    one, _ = (write(tmp_path, f"{n}.pto", LOAD, LOAD, FLAGS[0], FLAGS[0], FLAGS[1]) for n in (1, 2))
+    for path, strict, expected, summary in (
+        (one, False, 0, "verified 1 file, 2 ops, profile seed: no errors, 2 warnings, "),
+        (tmp_path, False, 0, "verified 2 files, 4 ops, profile seed: no errors, 4 warnings, "),
+        (tmp_path, True, 1, "verified 2 files, 4 ops, profile seed: 4 errors in 2 files, "),
+    ):
+        code, lines, _ = verify(path, strict=strict)
+        assert code == expected
+        assert summary in lines[-1]
 
 
 def test_ctrl_at_the_start_decides_about_atomics(tmp_path: Path) -> None:
     """A store of 4 bytes under an atomic type of f32 begins at a multiple of 4."""
     path = write(tmp_path, "x.pto", STORE.replace("%c64 nburst", "%c1 nburst"))
-    assert verify_command([str(path)]) == 0
-    assert verify_command([str(path)], ctrl="0x40") == 1
-    with pytest.raises(PtoError, match=r"'x' is no value of CTRL: an integer 0\.\.0xf{16}"):
-        verify_command([str(path)], ctrl="x")
-
-
-def test_an_unknown_verdict_on_hazards(tmp_path: Path) -> None:
-    with pytest.raises(PtoError, match="--hazard is 'no'"):
-        verify_command([str(write(tmp_path, "x.pto", LOAD))], hazard="no")
+    assert [verify_command([str(path)], ctrl=ctrl) for ctrl in ("", "0x40")] == [0, 1]
 
 
 CALL = "func.call @kernel(%in, %out, %n) : (!pto.ptr<i8, gm>, !pto.ptr<i8, gm>, i64) -> ()"
@@ -267,98 +226,62 @@ def test_a_hazard_names_the_calls(
     assert message.count("called") == facts.count("called")
 
 
-def test_each_argument_is_a_separate_buffer(tmp_path: Path) -> None:
-    again = "pto.mte_gm_ub %out, %ub2, %c0, %c64 nburst(%c1, %c64, %c64) " + TYPES
-    other = "%ub2 = pto.castptr %c64 : i64 -> !pto.ptr<i8, ub>"
-    path = write(tmp_path, "two.pto", other, STORE, again)
-    (finding,) = verify_file(path).findings
-    assert "reads 0x0..0x3f (64 B) after %out, which pto.mte_ub_gm" in finding.message
-    apart = write(tmp_path, "apart.pto", other, STORE, again.replace("%out", "%in"))
-    assert verify_file(apart).findings == ()
-
-
-def test_conditions_that_are_not_known(tmp_path: Path) -> None:
-    """Both branches are checked op by op; their order is not."""
-    ops = [
-        "%yes = arith.cmpi eq, %n, %c1 : i64",
-        "scf.if %yes {",
-        LOAD,
-        "} else {",
-        STORE.replace("ctl(%c0)", "ctl(%c64)"),
-        "}",
-    ]
-    verified = verify_file(write(tmp_path, "if.pto", *ops))
-    assert [x.rule for x in verified.findings] == ["DMA-L15"]
-    assert verified.ops == 2
-    (note,) = verified.notes
-    assert line_says(note, "9:5 note condition not known")
-    loop = ["%i0 = arith.constant 0 : index", "%i1 = arith.constant 1 : index"]
-    loop += ["%m = arith.index_cast %n : i64 to index", "scf.for %i = %i0 to %m step %i1 {"]
-    verified = verify_file(write(tmp_path, "for.pto", *loop, LOAD, STORE, "}"))
-    (finding,) = [x for x in verified.findings if not x.condition.endswith(" twice")]
-    assert says(finding.message, r"hazard reads ub0 0x0\.\.0x3f")
-    assert "runs\n  legal: set_flag and wait_flag from PIPE_MTE2" in str(finding)
-
-
 def test_every_function_that_no_other_calls_is_checked(tmp_path: Path) -> None:
     two = text(BAD).replace("module {\n", "").removesuffix("}\n")
     path = tmp_path / "two.pto"
     path.write_text(text(LOAD).removesuffix("}\n") + two.replace("@kernel", "@other") + "}\n")
-    assert {rule for _, _, rule in rules_of(path)} == {"DMA-L15", "DMA-L07", "DMA-L08"}
-    assert verify_file(path).ops == 2
+    verified = verify_file(path)
+    assert {x.rule for x in verified.findings} == {"DMA-L15", "DMA-L07", "DMA-L08"}
+    assert verified.ops == 2
 
 
-def test_foreign_ops(tmp_path: Path) -> None:
-    vector = "%v = pto.vlds %ub[%c0] : !pto.ptr<i8, ub> -> !pto.vreg<256xi8>"
-    path = write(tmp_path, "vector.pto", LOAD, vector)
-    (finding,) = verify_file(path, foreign="refuse").findings
-    assert finding.op == "pto.vlds"
-    found = verify_file(path)
-    assert (found.findings, found.skipped) == ((), 1)
+# --- wrong commands and arguments ----------------------------------------------------------------
 
 
 def test_a_file_that_cannot_be_read_is_a_wrong_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, verify: Callable[..., Any]
 ) -> None:
     """The others are checked all the same."""
-    good = write(tmp_path, "b.pto", LOAD)
-    link = tmp_path / "a.pto"
+    good, link = write(tmp_path, "b.pto", LOAD), tmp_path / "a.pto"
     link.symlink_to(link)
-    with pytest.raises(PtoError, match="does not exist"):
-        verify_command([str(link)])
-    assert verify_command([str(link), str(good)]) == 2
-    out = capsys.readouterr().out
-    assert out.startswith(f"{link}:1:1: error: {link} does not exist\n")
-    assert line_says(out, "verified 2 files 1 op 1 error 1 file")
-    assert verify_command([str(good)]) == 0
-    capsys.readouterr()
+    code, lines, _ = verify(link, good)
+    assert code == 2
+    assert lines[0] == f"{link}:1:1: error: {link} does not exist"
+    assert says(lines[-1], "verified 2 files 1 op 1 error 1 file")
 
 
 @pytest.mark.parametrize(
-    ("argument", "word"), [("2", "'2'"), ("x=1", "'x=1'"), ("-1=0", "-1"), ("1=", "'1='")]
+    ("arguments", "options", "words"),
+    [
+        (["3=1"], {}, ["no function", "argument 3", "arguments 0..2"]),
+        ([], {"hazard": "no"}, ["--hazard is 'no'"]),
+        ([], {"foreign": "run"}, ["run", "refuse, skip"]),
+        ([], {"ctrl": "x"}, ["'x' is no value of CTRL: an integer 0..0xffffffffffffffff"]),
+        (["1=in.npy"], {}, ["argument 1 is 'in.npy'", "verify takes no data"]),
+        (["0=1", "0=2"], {}, ["twice"]),
+        *(
+            ([argument], {}, [word, "N=VALUE"])
+            for argument, word in (("2", "'2'"), ("x=1", "'x=1'"), ("-1=0", "-1"), ("1=", "'1='"))
+        ),
+    ],
 )
-def test_arguments_with_wrong_syntax(argument: str, word: str) -> None:
-    with pytest.raises(PtoError) as caught:
-        read_arguments([argument])
-    assert word in str(caught.value)
-    assert "N=VALUE" in str(caught.value)
-
-
-def test_an_argument_that_no_function_has(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_commands_that_are_wrong(
+    tmp_path: Path, arguments: list[str], options: dict[str, Any], words: list[str]
 ) -> None:
-    path = write(tmp_path, "x.pto", LOAD)
-    assert verify_command([str(path)], ["2=1"]) == 0
-    with pytest.raises(PtoError, match=pattern("no function argument 3")) as caught:
-        verify_command([str(path)], ["3=1"])
-    assert "arguments 0..2" in str(caught.value)
-    assert line_says(capsys.readouterr().out, "verified 1 file 1 op no errors")
+    good = write(tmp_path, "good.pto", LOAD)
+    with pytest.raises(PtoError) as caught:
+        verify_command([str(good)], arguments, **options)
+    assert all(word in str(caught.value) for word in words), caught.value
 
 
-def test_data_are_an_error() -> None:
-    with pytest.raises(PtoError, match=r"argument 1 is 'in.npy'") as caught:
-        read_arguments(["1=in.npy"])
-    assert "verify takes no data" in str(caught.value)
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("", "no program is named"), ("empty", r"holds no \.pto file"), ("no.pto", "does not exist")],
+)
+def test_files_that_are_wrong(tmp_path: Path, name: str, words: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(PtoError, match=words):
+        verify_command([str(tmp_path / name)] if name else [])
 
 
 def test_arguments() -> None:
@@ -366,26 +289,25 @@ def test_arguments() -> None:
     known = read_arguments(["0=0x10", "1=bits:0x3C00", "2=0.5", "3=-1", "4=true"])
     values = {number: known(Argument(number, "x", None, kind)) for number, kind in kinds.items()}
     assert values == {0: 16, 1: 0x3C00, 2: 0x3F00_0000, 3: -1, 4: 1, 5: None}
-    with pytest.raises(PtoError, match="twice"):
-        read_arguments(["0=1", "0=2"])
 
 
 @pytest.mark.parametrize(
     ("argument", "words"),
     [
+        ("2=1", []),
         ("2=0.5", ["--arg 2=0.5: '0.5' is no i64", "an integer -9223372036854775808.."]),
         ("2=0x10000000000000000", ["is no i64"]),
         ("0=0x10000000000", ["is no address in gm", "argument 0 is !pto.ptr<i8, gm>"]),
     ],
 )
 def test_a_value_is_checked_against_the_type_of_its_argument(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], argument: str, words: list[str]
+    tmp_path: Path, verify: Callable[..., Any], argument: str, words: list[str]
 ) -> None:
     path = write(tmp_path, "x.pto", LOAD)
-    assert verify_command([str(path)], [argument]) == 1
-    out = capsys.readouterr().out
-    assert out.startswith(f"{path}:2:3: error: ")
-    assert all(word in out for word in words), out
+    code, lines, _ = verify(path, arguments=[argument])
+    assert code == bool(words)
+    assert lines[0].startswith(f"{path}:2:3: error: " if words else "verified 1 file, 1 op")
+    assert all(word in "\n".join(lines) for word in words), lines
 
 
 @pytest.mark.long
@@ -402,13 +324,121 @@ def test_the_command(tmp_path: Path) -> None:
     assert done.stderr.startswith("error: nowhere.pto does not exist")
 
 
-def test_commands_that_are_wrong(tmp_path: Path) -> None:
-    good = str(write(tmp_path, "good.pto", LOAD))
-    with pytest.raises(PtoError, match="run") as caught:
-        verify_command([good], foreign="run")
-    assert "refuse, skip" in str(caught.value)
-    with pytest.raises(PtoError, match="no program is named"):
-        verify_command([])
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(PtoError, match=r"holds no \.pto file"):
-        verify_command([str(tmp_path / "empty")])
+# --- hostile files, internal errors, processes ---------------------------------------------------
+
+TRUE = "%true = arith.constant true\n"
+IF = "scf.if %true {\n"
+DEEP = 5000
+
+HOSTILE: dict[str, tuple[bytes, str]] = {
+    "binary": (bytes(range(256)) * 16, "byte 0x80 is no UTF-8"),
+    "nul": (GOOD.encode() + b"\0", "NUL character"),
+    "bytes": (b"\x7f\x81" * 3000, "byte 0x81 is no UTF-8"),
+    "latin": (GOOD.encode() + b"// \xe9", "byte 0xe9 is no UTF-8"),
+    "wide": (GOOD.encode("utf-16"), "byte 0xff is no UTF-8"),
+    "empty": (b"", "the file is empty"),
+    "blank": (b" \n" * 4000, "the file is empty"),
+    "open": (b"module {", "found the end of the file"),
+    "no function": (b"module {}\n", "nothing to run"),
+    "no body": (b"module {\n  func.func private @f()\n}\n", "nothing to run"),
+    "words": (b"not mlir at all", "expected an op"),
+    "branches": (
+        GOOD.replace("return", TRUE + IF * DEEP + "}\n" * DEEP + "return").encode(),
+        "nested too deeply",
+    ),
+    "modules": (b"module {\n" * DEEP + b"}\n" * DEEP, "nested too deeply"),
+    "generic": (b'"builtin.module"() ({' * DEEP + b"}) : () -> ()" * DEEP, "nested too deeply"),
+    "lists": (b"func.func @k() attributes {a = " + b"[" * DEEP, "nested too deeply"),
+    "parentheses": (b"func.func @k(%a: " + b"(" * DEEP, "nested too deeply"),
+    "digits": (b"func.func @k() { %a = arith.constant " + b"9" * DEEP + b" : i64 }", "digits"),
+}
+LONG = 100 << 20
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """A folder of hostile files with good ones between them."""
+    for number, (name, (data, _)) in enumerate(HOSTILE.items()):
+        (tmp_path / f"{name}.pto").write_bytes(data)
+        (tmp_path / f"{name}_good.pto").write_text(f"// {number}\n{GOOD}")
+    with (tmp_path / "long.pto").open("wb") as file:
+        file.truncate(LONG)
+    return tmp_path
+
+
+def test_hostile_files_are_a_sentence_each(
+    hostile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = hostile / "record.json"
+    assert verify_command([str(hostile)], json_path=record) == 1
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    expected = {name: words for name, (_, words) in HOSTILE.items()} | {"long": f"{LONG} bytes"}
+    for name, words in expected.items():
+        (line,) = [line for line in lines if line.startswith(f"{hostile}/{name}.pto:")]
+        assert ": error: " in line
+        assert words in line, line
+    count = len(HOSTILE)
+    assert f"{count} passed, {count + 1} refused:" in lines
+    assert line_says(out, f"verified {2 * count + 1} files {count} ops {count + 1} errors")
+    found = json.loads(record.read_text())
+    assert (found["passed"], found["refused"], found["failed"]) == (count, count + 1, 0)
+    assert sum(one["programs"] for one in found["reasons"]) == count + 1
+    verdicts = {Path(one["file"]).stem: one["verdict"] for one in found["programs"]}
+    assert verdicts == dict.fromkeys(expected, "refused") | {
+        f"{name}_good": "passed" for name in HOSTILE
+    }
+
+
+def test_an_internal_error_is_counted_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = tb.language.verify.check
+
+    def fails(walked: Trace) -> list[Finding]:
+        if "b.pto" in walked.file:
+            raise RecursionError("too deep\nby far")
+        return [*real(walked)]
+
+    monkeypatch.setattr(tb.language.verify, "check", fails)
+    for name in "abc":
+        (tmp_path / f"{name}.pto").write_text(GOOD)
+    (tmp_path / "d.pto").write_text(GOOD.replace("castptr %c0", "castptr %c1"))
+    record = tmp_path / "record.json"
+    assert verify_command([str(tmp_path)], json_path=record) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert "2 passed, 1 refused, 1 failed:" in lines
+    (line,) = [line for line in lines if "b.pto:1:1: error: " in line]
+    raised = r"RecursionError test_verify\.py:\d+"
+    assert says(line, f"internal error pto-dv not checked {raised} too deep by far$"), "one line"
+    assert any(one.split()[:4] == ["1", "internal", "error", "of"] for one in lines)
+    found = json.loads(record.read_text())
+    assert (found["passed"], found["refused"], found["failed"]) == (2, 1, 1)
+
+
+def _ends_its_process(path: Path) -> Verified:
+    if "bad" in path.name:
+        os._exit(9)
+    return verify_file(path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("bad", [(), (3,), (0, 1, 2 * PART + 5)])
+def test_a_process_that_is_ended_costs_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: tuple[int, ...]
+) -> None:
+    """As the kernel ends processes that take all memory."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(tb.programs.verify, "FILES_PER_PROCESS", PART)
+    files = []
+    for number in range(3 * PART):
+        files.append(tmp_path / f"{number:03}{'bad' if number in bad else ''}.pto")
+        files[-1].write_text(GOOD)
+    check: Callable[[Path], Verified] = _ends_its_process
+    results = list(_results(files, check))
+    assert [one.file for one in results] == list(map(str, files))
+    assert {number for number, one in enumerate(results) if one.failed} == {*bad}
+    assert all(one.ops == 1 for one in results if not one.failed)
+    for number in bad:
+        (finding,) = results[number].findings
+        assert finding.message.startswith("internal error of pto-dv")

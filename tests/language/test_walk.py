@@ -1,34 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Execution of programs: arithmetic, loops, conditions, calls, pointers."""
+"""Execution of programs: loops, conditions, calls, registers, pointers, the function to run."""
 
 from __future__ import annotations
 
-import math
-import random
-import struct
-from collections.abc import Callable
-from fractions import Fraction
-from typing import Literal
+import re
 
-import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from tb.common.errors import PtoError
-from tb.isa.dma.legacy import SetLoopSize, SetMovPadVal
+from tb.isa.dma.legacy import DmaRegisters, SetLoopSize, SetLoopStride
 from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.mad import Mad
 from tb.isa.pipes import Pipe
+from tb.language.lowered import Lowering
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import Source, read
 from tb.language.rules.check import check
-from tb.language.run.values import rounded_bits
+from tb.language.run.registers import RegisterState
 from tb.language.run.walk import entries, trace
 from tb.language.trace import Barrier, Compute, Move, SetFlag, Trace, WaitFlag
-from tb.language.unknown import UNKNOWN
+from tb.language.unknown import UNKNOWN, UndecidedError
+from tests.language.corpus.short import spelled
 from tests.processor import processor_seconds
-from tests.wording import line_says, pattern, says
+from tests.wording import pattern, says
 
 HEAD = """\
 func.func @k(%p: !pto.ptr<f16, gm>, %n: i64, %b: i1, %m: index) {
@@ -42,27 +36,25 @@ func.func @k(%p: !pto.ptr<f16, gm>, %n: i64, %b: i1, %m: index) {
   %u = pto.castptr %z : i64 -> !pto.ptr<f16, ub>
 """
 HEAD_LINES = HEAD.count("\n")
-TYPES = "!pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64"
-
-
-def size(value: str) -> str:
-    """Returns an op with the value as ``loop1_count``."""
-    return f"pto.set_loop_size_outtoub {value}, %one : i64, i64"
 
 
 def load(pointer: str = "%p", length: str = "%len", count: str = "%one") -> str:
     """Returns a load of ``count`` rows, at a stride of 64 bytes."""
-    return f"pto.mte_gm_ub {pointer}, %u, %z, {length} nburst({count}, %len, %len) : {TYPES}"
+    return spelled(
+        f"pto.mte_gm_ub {pointer}, %u, %z, {length} nburst({count}, %len, %len) "
+        ": F16_GM, F16_UB, I64x5"
+    )
 
 
 def walk(body: str, more: str = "", *, static: bool = False, **options: object) -> Trace:
-    """Returns the trace of a body after ``HEAD``."""
-    text = f"{HEAD}{body}\n  func.return\n}}\n{more}\n"
+    """Returns the trace of a body after ``HEAD``; ``show %x`` has the value as loop1_count."""
+    body = re.sub(r"show (%\w+)", r"pto.set_loop_size_outtoub \1, %one : i64, i64", body)
+    text = f"{HEAD}{spelled(body)}\n  func.return\n}}\n{more}\n"
     return trace(read(text, "x.pto"), static=static, **options)  # type: ignore[arg-type]
 
 
 def counts(found: Trace) -> list[int]:
-    """Returns the values of the ops of :func:`size`."""
+    """Returns the values of ``show``."""
     ops = [step.op for step in found.steps if isinstance(step, Move)]
     return [op.loop1_count for op in ops if isinstance(op, SetLoopSize)]
 
@@ -74,297 +66,95 @@ def refused(body: str, more: str = "", *, static: bool = False, **options: objec
     return str(caught.value)
 
 
-# --- arithmetic ----------------------------------------------------------------------------------
-
-
-def _signed(value: int, bits: int) -> int:
-    value %= 1 << bits
-    return value - (1 << bits) if value >= 1 << (bits - 1) else value
-
-
-def _shift(value: int, by: int) -> int:
-    return math.floor(Fraction(value, 1 << by))
-
-
-REFERENCE: dict[str, tuple[bool, Callable[[int, int], int]]] = {
-    "addi": (True, lambda a, b: a + b),
-    "subi": (True, lambda a, b: a - b),
-    "muli": (True, lambda a, b: a * b),
-    "divsi": (True, lambda a, b: math.trunc(Fraction(a, b))),
-    "remsi": (True, lambda a, b: a - b * math.trunc(Fraction(a, b))),
-    "floordivsi": (True, lambda a, b: math.floor(Fraction(a, b))),
-    "ceildivsi": (True, lambda a, b: math.ceil(Fraction(a, b))),
-    "divui": (False, lambda a, b: math.floor(Fraction(a, b))),
-    "remui": (False, lambda a, b: a - b * math.floor(Fraction(a, b))),
-    "ceildivui": (False, lambda a, b: math.ceil(Fraction(a, b))),
-    "minsi": (True, lambda a, b: a if a < b else b),
-    "maxsi": (True, lambda a, b: a if a > b else b),
-    "minui": (False, lambda a, b: a if a < b else b),
-    "maxui": (False, lambda a, b: a if a > b else b),
-    "andi": (False, lambda a, b: sum(x & y for x, y in _both(a, b))),
-    "ori": (False, lambda a, b: sum(x | y for x, y in _both(a, b))),
-    "xori": (False, lambda a, b: sum(x ^ y for x, y in _both(a, b))),
-    "shli": (False, lambda a, b: a * 2**b),
-    "shrui": (False, _shift),
-    "shrsi": (True, _shift),
-}
-"""Each op on signed or unsigned values, as in the dialect's documentation."""
-
-COMPARE: dict[str, tuple[bool, Callable[[int, int], bool]]] = {
-    "eq": (False, lambda a, b: a == b),
-    "ne": (False, lambda a, b: a != b),
-    "slt": (True, lambda a, b: a < b),
-    "sle": (True, lambda a, b: a <= b),
-    "sgt": (True, lambda a, b: a > b),
-    "sge": (True, lambda a, b: a >= b),
-    "ult": (False, lambda a, b: a < b),
-    "ule": (False, lambda a, b: a <= b),
-    "ugt": (False, lambda a, b: a > b),
-    "uge": (False, lambda a, b: a >= b),
-}
-
-
-def _both(one: int, other: int) -> list[tuple[int, int]]:
-    return [(one & 1 << k, other & 1 << k) for k in range(64)]
-
-
-def _values(bits: int) -> list[int]:
-    edges = [0, 1, 2, bits - 1, (1 << (bits - 1)) - 1, 1 << (bits - 1), (1 << bits) - 1]
-    return edges + [random.Random(bits).randrange(1 << bits) for _ in range(5)]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("bits", [8, 16, 32, 64])
-def test_arithmetic_is_that_of_the_dialect(bits: int) -> None:
-    """Every op on edges and random values, wrapped at the width; shown by its bits."""
-    kind = f"i{bits}"
-    show = (
-        f"pto.set_mov_pad_val %r : {kind}\n"
-        if bits < 64
-        else "%low = arith.trunci %r : i64 to i32\n pto.set_mov_pad_val %low : i32\n"
-        "%up = arith.constant 32 : i64\n %h = arith.shrui %r, %up : i64\n"
-        "%high = arith.trunci %h : i64 to i32\n pto.set_mov_pad_val %high : i32\n"
-    )
-    for name, (signed, compute) in REFERENCE.items():
-        text = f"func.func @k(%a: {kind}, %b: {kind}) {{\n %r = arith.{name} %a, %b : {kind}\n"
-        source = read(text + show + " func.return\n}", "x.pto")
-        for one in _values(bits):
-            for other in _values(bits):
-                if ("div" in name or "rem" in name) and other == 0:
-                    continue
-                if name.startswith("sh") and other >= bits:
-                    continue
-                pair = (_signed(one, bits), _signed(other, bits)) if signed else (one, other)
-                expected = compute(*pair) % (1 << bits)
-                steps = trace(source, arguments={0: one, 1: other}).steps
-                found = 0
-                for place, step in enumerate(steps):
-                    assert isinstance(step, Move)
-                    assert isinstance(step.op, SetMovPadVal)
-                    found += step.op.value << 32 * place
-                assert found == expected, (name, one, other)
-
-
-@pytest.mark.parametrize("kind", ["i1", "i8", "i64", "index"])
-def test_comparisons_are_those_of_the_dialect(kind: str) -> None:
-    """Every predicate, signed and unsigned; an ``i1`` that is true is -1 where it is signed."""
-    bits = 64 if kind == "index" else int(kind[1:])
-    ops = [
-        f"%r{k} = arith.cmpi {name}, %a, %b : {kind}\n"
-        f"%s{k} = arith.extui %r{k} : i1 to i64\n"
-        f"pto.set_loop_size_outtoub %s{k}, %s{k} : i64, i64"
-        for k, name in enumerate(COMPARE)
-    ]
-    text = f"func.func @k(%a: {kind}, %b: {kind}) {{\n" + "\n".join(ops) + "\nfunc.return\n}"
-    source = read(text, "x.pto")
-    values = [0, 1] if bits == 1 else _values(bits)
-    for one in values:
-        for other in values:
-            expected = [
-                int(
-                    compare(_signed(one, bits), _signed(other, bits))
-                    if signed
-                    else compare(one, other)
-                )
-                for signed, compare in COMPARE.values()
-            ]
-            assert counts(trace(source, arguments={0: one, 1: other})) == expected, (one, other)
-
-
-def test_casts_keep_or_cut_values() -> None:
-    """Sign and zero extension, truncation, index casts, changes of sign, select."""
-    found = walk(
-        f"""
-        %x0 = arith.constant 200 : i8
-        %x1 = arith.extui %x0 : i8 to i64
-        {size("%x1")}
-        %x2 = arith.extsi %x0 : i8 to i64
-        %x3 = arith.subi %z, %x2 : i64
-        {size("%x3")}
-        %x4 = arith.constant 0x12345 : i64
-        %x5 = arith.trunci %x4 : i64 to i16
-        %x6 = arith.extui %x5 : i16 to i64
-        {size("%x6")}
-        %x7 = arith.index_castui %x0 : i8 to index
-        %x8 = arith.index_cast %x7 : index to i64
-        {size("%x8")}
-        %x9 = builtin.unrealized_conversion_cast %x0 : i8 to ui8
-        %y0 = builtin.unrealized_conversion_cast %x9 : ui8 to i8
-        %y1 = arith.extui %y0 : i8 to i64
-        {size("%y1")}
-        %y2 = arith.constant false
-        %y3 = arith.select %y2, %y1, %one : i64
-        {size("%y3")}
-        """
-    )
-    assert counts(found) == [200, 56, 0x2345, 200, 200, 1]
-
-
-def test_floats_are_held_by_their_bits() -> None:
-    """Constants of each float type, and the way around by ``bitcast``."""
-    found = walk(
-        """
-        %a = arith.constant 1.0 : f16
-        pto.set_mov_pad_val %a : f16
-        %a2 = arith.constant -1.5 : bf16
-        pto.set_mov_pad_val %a2 : bf16
-        %c = arith.constant 1.0 : f32
-        pto.set_mov_pad_val %c : f32
-        %d = arith.constant 0x7F800001 : i32
-        %e = arith.bitcast %d : i32 to f32
-        pto.set_mov_pad_val %e : f32
-        """
-    )
-    values = [step.op.value for step in found.steps if isinstance(step.op, SetMovPadVal)]  # type: ignore[union-attr]
-    assert values == [0x3C00, 0xBFC0, 0x3F800000, 0x7F800001]
-
-
-@pytest.mark.parametrize(
-    ("kind", "bits"),
-    [("f16", "0x7D79"), ("f16", "0xFE01"), ("bf16", "0x7F81"), ("f32", "0xFFABCDEF")],
-)
-@pytest.mark.parametrize(
-    "form", ["arith.constant {0} : {1}", '"arith.constant"() <{{value = {0} : {1}}}> : () -> {1}']
-)
-def test_a_nan_in_hexadecimal_keeps_its_bits(form: str, kind: str, bits: str) -> None:
-    found = walk(f"%x = {form.format(bits, kind)}\npto.set_mov_pad_val %x : {kind}")
-    (op,) = (step.op for step in found.steps if isinstance(step, Move))
-    assert isinstance(op, SetMovPadVal)
-    assert hex(op.value) == bits.lower()
-
-
-@pytest.mark.parametrize(
-    ("op", "message"),
-    [
-        ("arith.divsi %n, %z", "3 is divided by 0"),
-        ("arith.remui %n, %z", "3 is divided by 0"),
-        ("arith.floordivsi %n, %z", "3 is divided by 0"),
-        ("arith.ceildivui %n, %z", "3 is divided by 0"),
-        ("arith.shli %n, %len", "shift by 64: i64 has 64 bits"),
-        ("arith.shrsi %n, %minus", f"shift by {2**64 - 1}: i64 has 64 bits"),
-    ],
-)
-def test_arithmetic_without_result_is_refused(op: str, message: str) -> None:
-    text = refused(f"  %r = {op} : i64", arguments={1: 3})
-    assert f"x.pto:{HEAD_LINES + 1}:8: error: {op.split()[0]}: {message}" in text
-
-
-def test_a_fault_of_constants_counts_only_where_it_is_reached() -> None:
-    body = "scf.if %b { %r = arith.divsi %one, %z : i64 }"
-    assert walk(body, arguments={2: 0}).steps == ()
-    assert "divided by 0" in refused(body, arguments={2: 1})
-
-
 # --- control flow --------------------------------------------------------------------------------
 
-
-def test_loops_carry_values() -> None:
-    """Sum of 0..4 by ``iter_args``, nested loops, a loop that never runs."""
-    found = walk(
-        f"""
-        %five = arith.constant 5 : index
-        %sum = scf.for %i = %c0 to %five step %c1 iter_args(%a = %z) -> (i64) {{
+FUNCTIONS = """
+func.func @twice(%x: i64) -> i64 {
+  %two = arith.constant 2 : i64
+  %y = arith.muli %x, %two : i64
+  func.return %y : i64
+}
+func.func @four(%x: i64) -> i64 {
+  %y = func.call @twice(%x) : (i64) -> i64
+  %w = func.call @twice(%y) : (i64) -> i64
+  func.return %w : i64
+}
+"""
+SELECT = """
+%r = scf.if %b -> (i64) { scf.yield %len : i64 } else { scf.yield %one : i64 }
+show %r
+scf.if %b { show %len }
+"""
+VALUES: dict[str, tuple[str, dict[int, int], list[int]]] = {
+    # Body, arguments, and values shown.
+    "sum of iterations": (
+        """%five = arith.constant 5 : index
+        %sum = scf.for %i = %c0 to %five step %c1 iter_args(%a = %z) -> (i64) {
           %v = arith.index_cast %i : index to i64
           %w = arith.addi %a, %v : i64
           scf.yield %w : i64
-        }}
-        {size("%sum")}
-        scf.for %i = %c1 to %five step %c3 {{
-          scf.for %j = %c0 to %i step %c1 {{
+        }
+        show %sum""",
+        {},
+        [10],
+    ),
+    "loop in a loop": (
+        """%five = arith.constant 5 : index
+        scf.for %i = %c1 to %five step %c3 {
+          scf.for %j = %c0 to %i step %c1 {
             %x = arith.index_cast %j : index to i64
-            {size("%x")}
-          }}
-        }}
-        %none = scf.for %i = %five to %c0 step %c1 iter_args(%a = %len) -> (i64) {{
+            show %x
+          }
+        }""",
+        {},
+        [0, 0, 1, 2, 3],
+    ),
+    "loop that never runs": (
+        """%none = scf.for %i = %c3 to %c0 step %c1 iter_args(%a = %len) -> (i64) {
           scf.yield %z : i64
-        }}
-        {size("%none")}
-        """
-    )
-    assert counts(found) == [10, 0, 0, 1, 2, 3, 64]
-
-
-def test_values_that_are_carried_change_at_once() -> None:
-    found = walk(
-        f"""
-        %x, %y = scf.for %i = %c0 to %c3 step %c1
-            iter_args(%a = %one, %d = %len) -> (i64, i64) {{
+        }
+        show %none""",
+        {},
+        [64],
+    ),
+    "values that change at once": (
+        """%x, %y = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %one, %d = %len) -> (I64x2) {
           scf.yield %d, %a : i64, i64
-        }}
-        {size("%x")}
-        {size("%y")}
-        """
-    )
-    assert counts(found) == [64, 1]
-
-
-@pytest.mark.parametrize(("value", "expected"), [(1, [64, 64]), (0, [1])])
-def test_conditions_select_a_branch(value: int, expected: list[int]) -> None:
-    found = walk(
-        f"""
-        %r = scf.if %b -> (i64) {{ scf.yield %len : i64 }} else {{ scf.yield %one : i64 }}
-        {size("%r")}
-        scf.if %b {{
-          {size("%len")}
-        }}
-        """,
-        arguments={2: value},
-    )
-    assert counts(found) == expected
-
-
-def test_functions_are_called() -> None:
-    """Arguments and results of calls, calls inside calls; constants are those of each function."""
-    found = walk(
-        f"%r = func.call @twice(%len) : (i64) -> i64\n{size('%r')}\n"
-        f"%s = func.call @four(%r) : (i64) -> i64\n{size('%s')}",
-        """
-        func.func @twice(%x: i64) -> i64 {
-          %two = arith.constant 2 : i64
-          %y = arith.muli %x, %two : i64
-          func.return %y : i64
         }
-        func.func @four(%x: i64) -> i64 {
-          %y = func.call @twice(%x) : (i64) -> i64
-          %w = func.call @twice(%y) : (i64) -> i64
-          func.return %w : i64
-        }
-        """,
-        function="k",
-    )
-    assert counts(found) == [128, 512]
+        show %x
+        show %y""",
+        {},
+        [64, 1],
+    ),
+    "condition that holds": (SELECT, {2: 1}, [64, 64]),
+    "condition that does not": (SELECT, {2: 0}, [1]),
+    "calls in calls": (
+        "%r = func.call @twice(%len) : (i64) -> i64\nshow %r\n"
+        "%s = func.call @four(%r) : (i64) -> i64\nshow %s",
+        {},
+        [128, 512],
+    ),
+    "many calls": (
+        """%many = arith.constant 100 : index
+        scf.for %i = %c0 to %many step %c1 {
+          %r = func.call @twice(%len) : (i64) -> i64
+          show %r
+        }""",
+        {},
+        [128] * 100,
+    ),
+    "one block of one": (
+        "%i = pto.get_block_idx : i64\nshow %i\n%j = pto.get_block_num : i64\nshow %j",
+        {},
+        [0, 1],
+    ),
+}
 
 
-def test_calls_may_be_many() -> None:
-    body = f"""
-        %many = arith.constant 100 : index
-        scf.for %i = %c0 to %many step %c1 {{
-          %r = func.call @same(%len) : (i64) -> i64
-          {size("%r")}
-        }}
-        """
-    same = "func.func @same(%x: i64) -> i64 { func.return %x : i64 }"
-    assert counts(walk(body, same, function="k")) == [64] * 100
+@pytest.mark.parametrize("name", VALUES)
+def test_control_flow_gives_values(name: str) -> None:
+    body, arguments, expected = VALUES[name]
+    assert counts(walk(body, FUNCTIONS, function="k", arguments=arguments)) == expected
 
 
 def test_a_vector_section_without_a_sub_block_runs_for_one() -> None:
@@ -378,28 +168,13 @@ def test_a_vector_section_without_a_sub_block_runs_for_one() -> None:
 def test_sections_are_walked_and_name_their_sub_block() -> None:
     """``pto.ub_sub`` of a section applies to ops inside that have none; its vector core runs it."""
     found = walk(
-        f"""
-        pto.section.vector attributes {{pto.ub_sub = 1}} {{
-          {load()}
-          {load()} {{ub_sub = 0}}
-        }}
-        pto.section.cube {{
-          {load()}
-        }}
-        """,
+        f"pto.section.vector attributes {{pto.ub_sub = 1}} {{\n{load()}\n{load()} {{ub_sub = 0}}\n"
+        f"}}\npto.section.cube {{\n{load()}\n}}",
         arguments={0: 0},
     )
     assert [(step.core, step.op.ub_sub) for step in found.steps] == [  # type: ignore[union-attr]
         (0, 0), (2, 1), (2, 0)
     ]  # fmt: skip
-
-
-def test_one_block_runs() -> None:
-    """Block queries give 0 of 1."""
-    found = walk(
-        f"%i = pto.get_block_idx : i64\n{size('%i')}\n%j = pto.get_block_num : i64\n{size('%j')}"
-    )
-    assert counts(found) == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -460,30 +235,83 @@ def test_steps_have_their_pipes() -> None:
   pto.wait_flag["PIPE_MTE2", "PIPE_FIXP", "EVENT_ID3"]
   pto.pipe_barrier "PIPE_V"
   pto.barrier #pto.pipe<PIPE_ALL>
-  %a = pto.castptr %z : i64 -> !pto.ptr<f16, l0a>
-  %w = pto.castptr %z : i64 -> !pto.ptr<f16, l0b>
-  %d = pto.castptr %len : i64 -> !pto.ptr<f32, l0c>
-  pto.mad %a, %w, %d, %len, %one, %len :
-    !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+  %a = pto.castptr %z : i64 -> F16_L0A
+  %w = pto.castptr %z : i64 -> F16_L0B
+  %d = pto.castptr %len : i64 -> F32_L0C
+  pto.mad %a, %w, %d, %len, %one, %len : F16_L0A, F16_L0B, F32_L0C, I64x3
         """,
         arguments={0: 0x40},
     )
     move, put, wait, barrier, every, compute = found.steps
     assert isinstance(move, Move)
     assert (move.pipe, move.gap, move.flag_delay) == (Pipe.MTE2, 7, 0)
-    assert (move.place.line, move.place.column) == (HEAD_LINES + 2, 3)
-    assert isinstance(put, SetFlag)
-    assert (put.pipe, put.other, put.event) == (Pipe.MTE2, Pipe.FIX, 3)
-    assert isinstance(wait, WaitFlag)
-    assert (wait.pipe, wait.other, wait.event) == (Pipe.FIX, Pipe.MTE2, 3)
-    assert isinstance(barrier, Barrier)
-    assert barrier.pipe is Pipe.V
-    assert isinstance(every, Barrier)
-    assert every.pipe is None
+    places = [step.place for step in found.steps]
+    assert (places[0].line, places[0].column) == (HEAD_LINES + 2, 3)
+    assert put == SetFlag(places[1], Pipe.MTE2, Pipe.FIX, 3)
+    assert wait == WaitFlag(places[2], Pipe.FIX, Pipe.MTE2, 3)
+    assert (barrier, every) == (Barrier(places[3], Pipe.V), Barrier(places[4], None))
     assert isinstance(compute, Compute)
     assert compute.pipe is Pipe.M
     assert isinstance(compute.op, Mad)
     assert (compute.op.dst, compute.op.m, compute.op.n, compute.op.k) == (64, 64, 1, 64)
+
+
+# --- registers and lowered ops -------------------------------------------------------------------
+
+COPIES = """
+%c2 = arith.constant 2 : index
+%two = arith.constant 2 : i64
+scf.for %i = %c0 to %c2 step %c1 {
+  pto.set_loop_size_ubtoout %two, %one : I64x2
+  pto.copy_ubuf_to_gm %u, %p, %z, %one, %len, %z, %len, %len : F16_UB, F16_GM, I64x6
+  pto.set_loop_size_ubtoout %one, %one : I64x2
+  pto.copy_ubuf_to_gm %u, %p, %z, %one, %len, %z, %len, %len : F16_UB, F16_GM, I64x6
+}
+"""
+
+
+@pytest.mark.parametrize("arguments", [{}, {0: 4096}])
+def test_a_walk_samples_registers_once_and_shares_equal_ops(arguments: dict[int, int]) -> None:
+    found = walk(COPIES, arguments=arguments, static=True)
+    copies = [x for x in found.steps if isinstance(x, Move) and x.registers is not None]
+    counts = [step.lowering.registers.ubtoout.counts for step in copies]
+    assert counts == [(2, 1), (1, 1)] * 2
+    assert copies[0] is copies[2]
+    assert copies[1] is copies[3]
+
+
+def test_lowered_ops_are_cached() -> None:
+    lowering = Lowering(MteGmUb(0, 8, 32, 1, 0, 0), DmaRegisters())
+    assert lowering.descriptor is lowering.descriptor is not None
+    assert [one.rule.name for one in lowering.broken] == ["DMA-L06"]
+    assert lowering.broken is lowering.broken
+    assert (lowering.refused, lowering.unknown, lowering.touches) == (True, False, ())
+    legal = Lowering(MteGmUb(0, 0, 32, 1, 0, 0), DmaRegisters())
+    assert len(legal.touches) == 2
+    assert legal.touches is legal.touches
+
+
+def test_a_broken_rule_refuses_an_op_with_unknown_operands() -> None:
+    broken = Lowering(MteGmUb(UNKNOWN, 8, 32, 1, 0, 0), DmaRegisters())
+    assert (broken.unknown, broken.refused, broken.touches) == (True, True, ())
+    with pytest.raises(UndecidedError):
+        _ = broken.broken
+    legal = Lowering(MteGmUb(UNKNOWN, 0, 32, 1, 0, 0), DmaRegisters())
+    assert [(each.space, write) for each, write in legal.touches] == [("ub0", True)]
+
+
+def test_registers_that_are_equal_are_one_object() -> None:
+    state = RegisterState()
+    reset = state.now
+    state.write(SetLoopSize("outtoub", 2, 3))
+    twice = state.now
+    state.write(SetLoopSize("outtoub", 1 << 21, 3))
+    assert state.now is twice, "an operand that does not fit changes no register"
+    state.write(SetLoopSize("outtoub", 1, 1))
+    assert state.now is reset
+    state.write(SetLoopStride("ubtoout", 1, UNKNOWN, 32))
+    assert state.now.ubtoout.strides[0][1] == 32, "its known operands are kept"
+    assert state.now.ubtoout.strides[0][0] is UNKNOWN
 
 
 # --- arguments and values that are not known -----------------------------------------------------
@@ -501,7 +329,7 @@ def test_reach_is_the_end_of_the_last_byte_touched() -> None:
         {load("%r", length="%z", count="%len")}
         %s = arith.subi %j, %one : i64
         %t = arith.subi %s, %i : i64
-        {size("%t")}
+        show %t
         """,
         arguments={0: 0x1000, 1: 2},
     )
@@ -515,7 +343,7 @@ def test_reach_samples_the_registers_of_legacy_copies() -> None:
     """The same copy before and after a register's change, and with an unknown register."""
     copy = """
         pto.copy_gm_to_ubuf %p, %u, %z, %one, %len, %z, %z, %b, %z, %len, %len
-          : !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64
+          : F16_GM, F16_UB, I64x5, i1, I64x3
         """
     registers = """
         pto.set_loop1_stride_outtoub %len, %len : i64, i64
@@ -529,18 +357,17 @@ def test_reach_samples_the_registers_of_legacy_copies() -> None:
     assert unknown.arguments[0].reach == 64
 
 
-def test_reach_counts_legal_ops_alone() -> None:
+def test_reach_counts_stores_and_legal_ops_alone() -> None:
     body = f"%w = arith.constant 65536 : i64\n{load(length='%w')}"
     assert walk(body, arguments={0: 0}).arguments[0].reach == 0
-
-
-def test_bytes_before_a_buffer_are_refused() -> None:
-    text = refused(
-        f"%back = arith.constant -2 : index\n%q = pto.addptr %p, %back : !pto.ptr<f16, gm>, index\n"
-        f"{load('%q')}",
-        arguments={0: 0x1000},
+    found = walk(
+        "pto.mte_ub_gm %u, %p, %len nburst(%one, %len, %len) : F16_UB, F16_GM, I64x4",
+        arguments={0: 0x200},
     )
-    assert line_says(text, r"gm_src \(%q\) points 4 bytes before buffer argument 0")
+    (step,) = found.steps
+    assert isinstance(step, Move)
+    assert isinstance(step.op, MteUbGm)
+    assert (step.op.gm_dst, found.arguments[0].reach) == (0x200, 64)
 
 
 def test_a_static_walk_continues_with_unknown_values() -> None:
@@ -549,24 +376,24 @@ def test_a_static_walk_continues_with_unknown_values() -> None:
         f"""
         scf.for %i = %c0 to %m step %c1 {{
           %o = arith.index_cast %i : index to i64
-          {size("%o")}
+          show %o
         }}
         %r, %s = scf.if %b -> (i64, i64) {{
-          {size("%len")}
+          show %len
           scf.yield %len, %one : i64, i64
         }} else {{
-          {size("%one")}
+          show %one
           scf.yield %len, %z : i64, i64
         }}
-        {size("%r")}
-        {size("%s")}
+        show %r
+        show %s
         {load()}
         """,
         static=True,
     )
-    shown = counts(found)
-    assert shown[0] is shown[1] is shown[5] is UNKNOWN
-    assert shown[2:5] == [64, 1, 64]
+    values = counts(found)
+    assert values[0] is values[1] is values[5] is UNKNOWN
+    assert values[2:5] == [64, 1, 64]
     last = found.steps[-1]
     assert isinstance(last, Move)
     assert isinstance(last.op, MteGmUb)
@@ -578,98 +405,12 @@ def test_a_static_walk_continues_with_unknown_values() -> None:
     assert found.findings == ()
 
 
-@pytest.mark.parametrize(
-    ("body", "facts"),
-    [
-        (load(), "gm_src %p not known argument 0 %p not given --arg 0=FILE"),
-        (
-            "%f = arith.constant 1.0 : f32\n%g = arith.addf %f, %f : f32\n"
-            "pto.set_mov_pad_val %g : f32",
-            "result arith.addf x.pto:11:6 not computed",
-        ),
-    ],
-)
-def test_a_value_that_is_needed_and_not_known_is_refused(body: str, facts: str) -> None:
-    """With the places of the op and of the origin of the value."""
-    assert says(refused(body, foreign="skip"), facts)
-
-
-def test_foreign_ops_are_refused_or_skipped() -> None:
-    """All are listed, also when skipped; one with data movement inside is never skipped."""
-    body = f"pto.vadd %u, %u\n{size('%len')}\npto.vsub %u, %u"
-    text = refused(body)
-    assert line_says(text, "x.pto:10:1 error pto.vadd op foreign")
-    assert line_says(text, "x.pto:12:1 error pto.vsub op foreign")
-    found = walk(body, foreign="skip")
-    assert [each.name for each in found.skipped] == ["pto.vadd", "pto.vsub"]
-    assert counts(found) == [64]
-    inside = refused(f"pto.vloop %u {{\n{load()}\n}}", foreign="skip")
-    assert says(inside, "data movement flag inside op not executed")
-
-
-@pytest.mark.parametrize("form", ["pto.{name} %z, %z", '"pto.{name}"(%z, %z) : (i64, i64) -> ()'])
-@pytest.mark.parametrize("mode", ["refuse", "skip"])
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("mte_gm_ubuf", "; did you mean pto.mte_gm_ub?"),
-        ("mte_gn_l1_frac", "; did you mean pto.mte_gm_l1_frac?"),
-        ("copy_gm_to_ub", "; did you mean pto.copy_gm_to_ubuf?"),
-        ("set_loop_sizes_outtoub", "; did you mean pto.set_loop_size_outtoub?"),
-        ("set_mov_pad_value", "; did you mean pto.set_mov_pad_val?"),
-        ("set_flags", "; did you mean pto.set_flag?"),
-        ("wait_flag_dym", "; did you mean pto.wait_flag_dyn?"),
-        ("copy_everything", "\n"),
-    ],
-)
-def test_data_movement_and_flags_are_never_skipped(
-    form: str, mode: Literal["refuse", "skip"], name: str, hint: str
-) -> None:
-    """Their names show that a skipped op would change the result."""
-    text = refused(form.format(name=name), foreign=mode)
-    assert says(text, f"pto.{name} unknown op name moves data orders")
-    assert f"never skipped{hint}" in f"{text}\n"
-    inside = refused(f"pto.vloop %u {{\n  pto.{name} %u\n}}", foreign="skip")
-    assert says(inside, "data movement flag inside op")
-
-
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("pipe_barier", "; did you mean pto.pipe_barrier?"),
-        ("get_block_id", "; did you mean pto.get_block_idx?"),
-        ("vadd", ""),
-        ("vmad", ""),
-    ],
-)
-def test_ops_that_move_nothing_are_foreign_with_a_hint(name: str, hint: str) -> None:
-    text = refused(f"pto.{name} %u")
-    assert says(text, f"pto.{name} foreign moves no data not executed")
-    assert text.endswith(f"not executed{hint}")
-    assert [each.name for each in walk(f"pto.{name} %u", foreign="skip").skipped] == [f"pto.{name}"]
-
-
-def test_a_tile_op_that_is_skipped_is_left_out_of_the_results() -> None:
-    body = "pto.tload %u\npto.vadd %u\npto.textract %u\npto.tload %u"
-    for inside in (
-        "pto.vloop %u {\npto.tmov %u\n}",
-        '"pto.vloop"() ({\npto.tmov %u\n}) : () -> ()',
-    ):
-        assert walk(inside, foreign="skip").left_out == ("pto.vloop at x.pto:10:1",)
-        assert says(refused(inside), "pto.vloop foreign moves data not executed")
-    assert says(refused(body), "pto.tload foreign moves data not executed")
-    assert "no data" not in refused("pto.tinsert %u")
-    assert walk(body, foreign="skip").left_out == (
-        "pto.tload at x.pto:10:1 and 1 more",
-        "pto.textract at x.pto:12:1",
-    )
-
-
 def test_a_walk_continues_after_an_op_that_the_reader_refused() -> None:
     """The caller has its finding; the other ops are walked."""
-    text = f"{HEAD}pto.mte_gm_ub %p, %u, %z, %len : {TYPES}\n{size('%len')}\nfunc.return\n}}\n"
+    body = spelled("pto.mte_gm_ub %p, %u, %z, %len : F16_GM, F16_UB, I64x5\n")
     findings: list[Finding] = []
-    source = read(text, "x.pto", findings)
+    size = "pto.set_loop_size_outtoub %len, %one : i64, i64"
+    source = read(f"{HEAD}{body}{size}\nfunc.return\n}}\n", "x.pto", findings)
     assert [found.rule for found in findings] == ["DMA-L01"]
     found = trace(source, static=True)
     assert counts(found) == [64]
@@ -711,20 +452,17 @@ def test_the_function_to_run_is_found_or_must_be_named() -> None:
 
 def test_an_error_in_a_function_names_its_callers() -> None:
     """Each call on the stack, the nearest first; an error of the call itself names none."""
-    load = f"pto.mte_gm_ub %p, %x, %z, %len nburst(%l, %len, %len) : {TYPES}"
-    more = (
-        "func.func @inner(%p: !pto.ptr<f16, gm>, %x: !pto.ptr<f16, ub>, %l: i64) {\n"
-        "%z = arith.constant 0 : i64\n%len = arith.constant 64 : i64\n"
-        f"{load}\nfunc.return }}\n"
-        "func.func @outer(%p: !pto.ptr<f16, gm>, %x: !pto.ptr<f16, ub>, %l: i64) {\n"
-        "func.call @inner(%p, %x, %l) : (!pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64) -> ()\n"
-        "func.return }"
+    takes = "(%p: F16_GM, %u: F16_UB, %one: i64)"
+    more = spelled(
+        f"func.func @inner{takes} {{\n%z = arith.constant 0 : i64\n%len = arith.constant 64 : i64\n"
+        f"{load(count='%one')}\nfunc.return }}\nfunc.func @outer{takes} {{\n"
+        "func.call @inner(%p, %u, %one) : (F16_GM, F16_UB, i64) -> ()\nfunc.return }"
     )
-    call = "func.call @outer(%p, %u, %big) : (!pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64) -> ()"
+    call = "func.call @outer(%p, %u, %big) : (F16_GM, F16_UB, i64) -> ()"
 
     def program(count: int) -> Source:
-        start = f"{HEAD}%big = arith.constant {count} : i64\n{call}\nfunc.return\n}}\n{more}"
-        return read(start, "x.pto")
+        start = spelled(f"{HEAD}%big = arith.constant {count} : i64\n{call}\nfunc.return\n}}\n")
+        return read(start + more, "x.pto")
 
     where = f", called at x.pto:{HEAD_LINES + 11}:1, called at x.pto:{HEAD_LINES + 2}:1"
     found = check(trace(program(65536), function="k", arguments={0: 4096}))
@@ -734,47 +472,3 @@ def test_an_error_in_a_function_names_its_callers() -> None:
     with pytest.raises(ProgramError) as caught:
         trace(program(-1), function="k", arguments={0: 4096})
     assert caught.value.findings[0].message.endswith(where)
-
-
-def test_stores_reach_too() -> None:
-    """The destination of a store is beyond its argument."""
-    found = walk(
-        "pto.mte_ub_gm %u, %p, %len nburst(%one, %len, %len) l2_cache_ctl(%z) : "
-        "!pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64",
-        arguments={0: 0x200},
-    )
-    (step,) = found.steps
-    assert isinstance(step, Move)
-    assert isinstance(step.op, MteUbGm)
-    assert step.op.gm_dst == 0x200
-    assert found.arguments[0].reach == 64
-
-
-# --- Bits of float constants, against numpy's conversions
-
-
-@pytest.mark.parametrize(("name", "kind", "bits"), [("f16", "f2", "u2"), ("f32", "f4", "u4")])
-@given(
-    st.integers(0, (1 << 64) - 1).map(lambda x: struct.unpack("<d", struct.pack("<Q", x))[0])
-    | st.floats(width=64)
-    | st.floats(-70000, 70000)
-    | st.floats(-1e-4, 1e-4)
-)
-@example(65519.99)
-@example(65520.0)
-@example(-3.4028235677973366e38)
-@example(2.0**-25)
-@example(-0.0)
-@example(math.inf)
-@example(-math.nan)
-def test_the_nearest_float(name: str, kind: str, bits: str, value: float) -> None:
-    with np.errstate(all="ignore"):
-        expected = np.array([value], "f8").astype(kind).view(bits)
-    assert rounded_bits(value, name) == int(expected[0])
-
-
-def test_other_types_have_no_bits() -> None:
-    assert rounded_bits(1.0, "f8E4M3FN") is None
-    assert rounded_bits(1.0, "bf16") == 0x3F80
-    assert rounded_bits(math.nan, "bf16") == 0x7FC0
-    assert rounded_bits(-0.0, "bf16") == 0x8000

@@ -27,8 +27,8 @@ from tb.programs.images import FLAGS, Image, difference_report, differences, exp
 from tb.programs.options import ProgramOptions
 from tb.programs.schedules import Basis, Schedule, scheduled
 from tb.programs.traced import TRACES, key, read_traces
-from tests.language.steps import program
-from tests.language.test_order import load, some_steps, store
+from tests.language.steps import load, program, store
+from tests.language.test_races import some_steps
 from tests.programs.copies import ARGS, COPY, refused
 from tests.programs.test_replay_sim import MATMUL
 from tests.programs.test_schedules_sim import ADDS

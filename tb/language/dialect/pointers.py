@@ -130,16 +130,6 @@ class AddPtrOp(ValuesOp):
     name = "pto.addptr"
     takes, usual, short = 2, "first", True
 
-    @property
-    def pointer(self) -> SSAValue:
-        """Where it starts."""
-        return self.operands[0]
-
-    @property
-    def offset(self) -> SSAValue:
-        """Elements to go on."""
-        return self.operands[1]
-
     def check(self) -> None:
         """Refuses types that it cannot have."""
         kind, count = (value.type for value in self.operands)

@@ -36,12 +36,6 @@ class Written:
     words: dict[str, Any] = field(default_factory=dict)
     attributes: dict[str, Any] = field(default_factory=dict)
 
-    def values(self) -> Iterator[Any]:
-        """Yields every operand, loops last."""
-        yield from self.operands.values()
-        for loop in self.loops:
-            yield from loop
-
 
 def normal(row: Row, groups: dict[str, list[Any]], words: dict[str, Any]) -> Written:
     """Returns an op of operands by name and of its properties."""

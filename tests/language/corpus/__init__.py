@@ -14,8 +14,9 @@ A file holds the cases of one family of rules, each from its ``// case:`` to the
 ``expected`` lists rules or words, one of which fits the first finding, and its place: the line
 below with a column, without one where the specification does not fix it, or no ``@below`` where the
 place may be one of several. ``warns`` is the same of a warning. ``says`` and facts of the message
-may follow. ``with: --profile=a5``, ``--ubuf-to-ubuf=blocks``, ``--hazard=error`` and ``--strict``
-are as of ``pto-dv verify``. ``also`` lists rules or words of further findings.
+may follow, then ``legal`` and facts of the legal range. ``with: --profile=a5``,
+``--ubuf-to-ubuf=blocks``, ``--hazard=error`` and ``--strict`` are as of ``pto-dv verify``.
+``also`` lists rules or words of further findings.
 ``--run`` requires every value, as a run does; without it the case is checked as by ``pto-dv
 verify``. :mod:`tests.language.corpus.short` supplies the module, function and values that a case
 omits, and has its short names of types.
@@ -47,8 +48,10 @@ WORDS: dict[str, str] = {
     "syntax": r"expected|no clause|no SSA value|takes|too late|parts|none of its modes|end of file"
     r"|lacks|mode|missing|terminator",
     "type": r"type",
-    "bound": r" is -?\d+$",
-    "operand": r"no operand named",
+    "literal": r"is larger than|has more bits|closing|signless",
+    "count": r"has \d+ results|are needed|has no results",
+    "bound": r" is -?\d+(: clocks, 0 and above)?$",
+    "operand": r"is no operand|no operand named",
     "pointer-space": r"pointer is in \w+$",
     "width": r"byte width|element widths of|pairs of 4 bits|^elements are",
     "mixed": r"cannot be mixed",
@@ -60,7 +63,7 @@ WORDS: dict[str, str] = {
     "tf32": r"tf32_mode is",
     "saturation": r"^(no)?sat is on",
     "bit": r"bit \d+ of a word",
-    "range": r"out of range|capacity|ends at|holds",
+    "range": r"out of range|capacity|ends at|holds|before the buffer",
     "undefined": r"not defined|could not be found",
     "name": r"is unknown",
     "unknown-type": r"type (!pto\.\w+|'f17') .*is unknown",
@@ -109,7 +112,9 @@ LOOP_GROUPS = "A-08"
 
 _EXPECTABLE = {*WORDS, *RULES, *SYNC_RULES, *PRODUCT_RULES, HAZARD, LOOP_GROUPS}
 BEGIN = re.compile(r"^(?=// case: )", re.MULTILINE)
-EXPECTED = re.compile(r" *// (?:expected|(warns)): (\S+)(?: (@below)(?::(\d+))?)?(?: says (.+))?")
+EXPECTED = re.compile(
+    r" *// (?:expected|(warns)): (\S+)(?: (@below)(?::(\d+))?)?(?: says (.+?))?(?: legal (.+))?"
+)
 NAME = re.compile(r'"?(pto\.[\w.]+)')
 FLAGS = {
     "pto.set_flag_dyn": "pto.set_flag",
@@ -131,6 +136,7 @@ class Case:
         also: Rules or words of the other findings, in their order.
         line, column: Place of the first finding in the file; 0 where any is right.
         facts: What its message says (:mod:`tests.wording`).
+        legal: What its legal range says.
         warns: The first finding is a warning.
         options: Words of ``with``.
         text: The whole program: the case with what it omits.
@@ -148,6 +154,7 @@ class Case:
     text: str = field(repr=False)
     before: int = 0
     facts: str = ""
+    legal: str = ""
     warns: bool = False
 
     @property
@@ -208,19 +215,31 @@ def read_case(path: Path, start: int, text: str) -> Case:
     if len(found) != (path.parent.name == "illegal"):
         raise ValueError(f"{where}: a case expects one finding in illegal/ and none in legal/")
     none: tuple[str, ...] = ()
-    expected, line, column, facts, warns = none, 0, 0, "", False
+    expected, line, column, facts, legal, warns = none, 0, 0, "", "", False
     for number, words in found:
         if words is None or not {*words[2].split("|")} <= _EXPECTABLE:
             raise ValueError(f"{path}:{start + number}: {lines[number]!r} cannot be expected")
         expected, warns = tuple(words[2].split("|")), bool(words[1])
         line, column = start + number + 1 if words[3] else 0, int(words[4] or 0)
-        facts = words[5] or ""
+        facts, legal = words[5] or "", words[6] or ""
     name = lines[0].removeprefix("// case: ")
     options, also = heads.get("with", none), heads.get("also", none)
     program, before = complete(name, text)
     name = f"{path.parent.name}/{name}"
     return Case(
-        path, start, name, expected, also, line, column, options, program, before, facts, warns
+        path,
+        start,
+        name,
+        expected,
+        also,
+        line,
+        column,
+        options,
+        program,
+        before,
+        facts,
+        legal,
+        warns,
     )
 
 
@@ -320,6 +339,8 @@ def complaint(case: Case, found: list[Finding]) -> str:
         wrong = f"another column than {case.column}"
     elif first is not None and case.facts and not says(first.message, case.facts):
         wrong = f"another message than {case.facts}"
+    elif first is not None and case.legal and not says(first.legal, case.legal):
+        wrong = f"another legal range than {case.legal}"
     elif not all(names_its_op(case, finding) for finding in found):
         wrong = "another op"
     elif not all(finding.message.strip() for finding in found):

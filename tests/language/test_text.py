@@ -3,19 +3,22 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import re
 
 import pytest
 
 from tb.common.errors import PtoError
+from tb.language.collector import collector_off
 from tb.language.order.order import order
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import read
 from tb.language.rules.check import check
 from tb.language.run.walk import trace
 from tests.language.corpus import cases
-from tests.language.programs import BEFORE, EVERY_OP
+from tests.language.programs import short
+from tests.language.test_cube import CASES, OTHERS
 from tests.processor import processor_seconds
 
 TOKEN = re.compile(r"%[\w$.-]+|[\w.!#]+|\s+|.", re.DOTALL)
@@ -65,7 +68,7 @@ def _findings(text: str, static: bool) -> tuple[list[Finding], bool]:
 def test_mutants_raise_only_pto_errors() -> None:
     """Reader, walk, rules and order raise no other exception, and end; each error has a place."""
     texts = [case.text for case in cases()]
-    texts += [f"{BEFORE}  {op}\n  return\n}}\n" for op in EVERY_OP.values()]
+    texts += [short(op) for op, _ in (*CASES, *OTHERS)]
     pool = [token for text in texts for token in TOKEN.findall(text) if not token.isspace()]
     rng = random.Random(7)
     walked = 0
@@ -99,3 +102,16 @@ def test_blanks_in_any_number_are_read_at_once() -> None:
     with processor_seconds(5):
         source = read(f"func.func @k() {{{blanks}func.return{blanks}}}{blanks}", "x.pto")
         assert trace(source).steps == ()
+
+
+def test_the_collector_pauses_and_is_as_before() -> None:
+    assert gc.isenabled()
+    with collector_off():
+        assert not gc.isenabled()
+        with collector_off():
+            pass
+        assert not gc.isenabled(), "an inner pause does not end the outer one"
+    assert gc.isenabled()
+    with pytest.raises(PtoError):
+        read("func.func", "x.pto")
+    assert gc.isenabled()
