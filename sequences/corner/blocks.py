@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
-from sequences.blocks import Op, Program, block_of, lower_program
+from sequences.blocks import Op, Program, block_of, changed, lower_program
 from sequences.constraints import (
     BUS_BYTES,
     GM_SIZE,
@@ -21,7 +21,7 @@ from sequences.corner.fixpipe import fix_blocks
 from sequences.corner.knobs import knob_limits, knob_shapes, neighbours, packed_stores
 from sequences.corner.l0 import l0_blocks
 from sequences.corner.l1 import l1_blocks
-from sequences.corner.spans import spans as both_spans
+from sequences.corner.spots import Spot, block, packed, up
 from sequences.illegal.legacy import to_legacy
 from tb.isa.block import OpBlock
 from tb.isa.burst.op import MteUbUb
@@ -37,27 +37,16 @@ from tb.isa.spaces import UB_BLOCK
 V06 = MteGmUb | MteUbGm
 
 PAGE = 4096
-GM_ORIGIN = 1 << 20
-"""Start of packed corners in GM."""
-
-BLOCK_OPS = 64
 SMALL_COUNTS = (1, 2, 3)
 MAX_LOOP = (1 << 21) - 1
 LEGACY_LOOPS = 2
 """Loops that the registers of a legacy copy hold."""
 
 
-@dataclass(frozen=True)
-class Corner:
-    """An op to be placed so that its GM address is ``residue`` modulo ``modulus``."""
-
-    op: V06
-    modulus: int = 1
-    residue: int = 0
-
-
-def _up(value: int) -> int:
-    return -(-value // UB_BLOCK) * UB_BLOCK
+def spot(op: V06, modulus: int = 1, residue: int = 0) -> Spot:
+    """Returns an op to be placed so that its GM address is ``residue`` modulo ``modulus``."""
+    wish = (modulus, residue)
+    return Spot(op, source=wish) if isinstance(op, MteGmUb) else Spot(op, destination=wish)
 
 
 def place(op: V06, gm_addr: int, ub_addr: int) -> V06:
@@ -65,12 +54,6 @@ def place(op: V06, gm_addr: int, ub_addr: int) -> V06:
     if isinstance(op, MteGmUb):
         return replace(op, gm_src=gm_addr, ub_dst=ub_addr)
     return replace(op, gm_dst=gm_addr, ub_src=ub_addr)
-
-
-def spans(op: V06) -> tuple[int, int]:
-    """Returns the bytes from the first to the last one on GM and on UB."""
-    source, destination = both_spans(op)
-    return (source, destination) if isinstance(op, MteGmUb) else (destination, source)
 
 
 def copy(
@@ -89,38 +72,38 @@ def copy(
     return MteGmUb(0, 0, length, rows, gm_stride, ub_stride, groups)
 
 
-def alignments(bus_bytes: int) -> Iterator[Corner]:
+def alignments(bus_bytes: int) -> Iterator[Spot]:
     """Every pair of GM address and length modulo the bus width, in both directions."""
     for address, rest, store in product(range(bus_bytes), range(bus_bytes), (False, True)):
         # One word more for some, so that first, middle and last words all occur.
         length = rest + bus_bytes * ((address + rest) % 3) or bus_bytes
-        yield Corner(copy(store, length), bus_bytes, address)
+        yield spot(copy(store, length), bus_bytes, address)
 
 
-def page_edges() -> Iterator[Corner]:
+def page_edges() -> Iterator[Spot]:
     """A 4 KiB boundary of GM after each of the first 66 bytes of a row, and in long rows."""
     for before, store in product(range(67), (False, True)):
-        yield Corner(copy(store, 66), PAGE, -before % PAGE)
-        yield Corner(copy(store, max(before, 1)), PAGE, -before % PAGE)
+        yield spot(copy(store, 66), PAGE, -before % PAGE)
+        yield spot(copy(store, max(before, 1)), PAGE, -before % PAGE)
     for length, offset in product((PAGE - 1, PAGE, PAGE + 1, 2 * PAGE + 1), (0, 1, 31, 4095)):
         for store in (False, True):
-            yield Corner(copy(store, length), PAGE, offset)
+            yield spot(copy(store, length), PAGE, offset)
     for store in (False, True):
         # Rows that start just before, at and just after boundaries.
-        yield Corner(copy(store, 64, 16, PAGE - 1, 64), PAGE, 7)
-        yield Corner(copy(store, 33, 16, PAGE + 1, 64), PAGE, PAGE - 20)
+        yield spot(copy(store, 64, 16, PAGE - 1, 64), PAGE, 7)
+        yield spot(copy(store, 33, 16, PAGE + 1, 64), PAGE, PAGE - 20)
 
 
-def pads() -> Iterator[Corner]:
+def pads() -> Iterator[Spot]:
     """Every pad type, left count, some right counts, tight and loose rows."""
     for dtype in PAD_DTYPES:
         elem = ELEMENT_BYTES[dtype]
         most = PAD_LIMIT // elem
         for left, right, loose in product(range(most + 1), sorted({0, 1, most}), (0, UB_BLOCK)):
             length = elem * (1 + (7 * left + right) % 40)
-            stride = _up(left * elem + length + right * elem) + loose
+            stride = up(left * elem + length + right * elem) + loose
             value = 0xA1B2C3D4 >> 8 * (4 - elem)
-            yield Corner(
+            yield spot(
                 MteGmUb(
                     0, 0, length, 1 + left % 3, length + 3, stride, (),
                     Pad(dtype, value, left, right), 0, Ptr(dtype, "gm"), Ptr(dtype, "ub"),
@@ -128,7 +111,7 @@ def pads() -> Iterator[Corner]:
             )  # fmt: skip
 
 
-def loop_counts() -> Iterator[Corner]:
+def loop_counts() -> Iterator[Spot]:
     """Every small combination of loop groups and counts, and small rows below them."""
     for store in (False, True):
         for depth in range(MAX_LOOPS + 1):
@@ -139,16 +122,16 @@ def loop_counts() -> Iterator[Corner]:
                 for count in outer:
                     loops.append((count, gm + 5, ub))
                     gm, ub = (gm + 5) * count, ub * count
-                yield Corner(copy(store, 33, rows, 37, 64, loops))
+                yield spot(copy(store, 33, rows, 37, 64, loops))
         # Iterations between the rows of other ones, and the outer loop inside the inner one.
-        yield Corner(copy(store, 32, 4, 100, 128, [(4, 25 * 16, 32)]))
-        yield Corner(copy(store, 20, 2, 400, 512, [(2, 200, 256), (2, 100, 128), (4, 20, 32)]))
-        yield Corner(copy(store, 1, 64, 1, 32))
-        yield Corner(copy(store, 1, 1, 0, 0, [(64, 1, 32)]))
-        yield Corner(copy(store, 2, 3, 2, 32, [(5, 6, 96), (7, 30, 480)]))
+        yield spot(copy(store, 32, 4, 100, 128, [(4, 25 * 16, 32)]))
+        yield spot(copy(store, 20, 2, 400, 512, [(2, 200, 256), (2, 100, 128), (4, 20, 32)]))
+        yield spot(copy(store, 1, 64, 1, 32))
+        yield spot(copy(store, 1, 1, 0, 0, [(64, 1, 32)]))
+        yield spot(copy(store, 2, 3, 2, 32, [(5, 6, 96), (7, 30, 480)]))
     # A source may be read again and again; a destination may not.
-    yield Corner(copy(False, 50, 2, 60, 64, [(3, 0, 128), (2, 10, 384)]))
-    yield Corner(copy(True, 50, 2, 60, 64, [(3, 120, 0), (2, 360, 32)]))
+    yield spot(copy(False, 50, 2, 60, 64, [(3, 0, 128), (2, 10, 384)]))
+    yield spot(copy(True, 50, 2, 60, 64, [(3, 120, 0), (2, 360, 32)]))
 
 
 def maxima() -> Iterator[V06]:
@@ -178,10 +161,10 @@ def ends() -> Iterator[V06]:
     for store, length in product((False, True), (1, 2, 31, 32, 33, 64, 65, PAGE, PAGE + 1)):
         op = copy(store, length)
         yield place(op, GM_SIZE - length, 0)
-        yield place(op, 0, UB_SIZE - _up(length))
+        yield place(op, 0, UB_SIZE - up(length))
         yield place(op, (1 << 32) - length // 2, UB_BLOCK)
-        two = copy(store, length, 2, length + 1, _up(length))
-        yield place(two, GM_SIZE - spans(two)[0], UB_SIZE - 2 * _up(length))
+        two = copy(store, length, 2, length + 1, up(length))
+        yield place(two, GM_SIZE - (2 * length + 1), UB_SIZE - 2 * up(length))
     padded = MteGmUb(0, 0, 5, 3, 7, 64, (), Pad("i8", 0x5A, 3, 4))
     yield place(padded, GM_SIZE - 19, UB_SIZE - 192)
     for store in (False, True):
@@ -205,32 +188,10 @@ def nops() -> Iterator[V06]:
     )
 
 
-def _block(ops: list[V06]) -> OpBlock:
-    return block_of([lower_program((op,), DmaRegisters())[0] for op in ops])
-
-
-def packed(corners: Iterable[Corner]) -> Iterator[OpBlock]:
-    """Places corners side by side in both memories, up to ``BLOCK_OPS`` in a block.
-
-    Raises:
-        ConstraintError: a corner alone does not fit UB.
-    """
-    ops: list[V06] = []
-    gm_next, ub_next = GM_ORIGIN, [0, 0]
-    for number, corner in enumerate(corners):
-        gm, ub = spans(corner.op)
-        if ub > UB_SIZE:
-            raise ConstraintError(f"a corner needs {ub} B of UB", legal=f"up to {UB_SIZE}")
-        sub = number % 2
-        if len(ops) == BLOCK_OPS or ub_next[sub] + ub > UB_SIZE:
-            yield _block(ops)
-            ops, gm_next, ub_next = [], GM_ORIGIN, [0, 0]
-        base = gm_next + (corner.residue - gm_next) % corner.modulus
-        ops.append(replace(place(corner.op, base, ub_next[sub]), ub_sub=sub))
-        gm_next = base + gm
-        ub_next[sub] += _up(ub)
-    if ops:
-        yield _block(ops)
+def in_turns(spots: Iterable[Spot]) -> Iterator[Spot]:
+    """Yields the corners, every other one in the other sub-block of UB."""
+    for number, one in enumerate(spots):
+        yield replace(one, op=changed(one.op, ub_sub=number % 2))
 
 
 def legacy_program(op: Op) -> Program | None:
@@ -256,8 +217,8 @@ def in_legacy_forms(blocks: Iterable[OpBlock]) -> Iterator[OpBlock]:
     Every other padded copy has its counts alone where these select padding.
     """
     counts_alone = current().pad_unselected == "register"
-    for block in blocks:
-        programs = [legacy_program(moving(ops)) for ops in block.program()]
+    for modern in blocks:
+        programs = [legacy_program(moving(ops)) for ops in modern.program()]
         for number, program in enumerate(programs[1::2] if counts_alone else ()):
             *sets, copy = program or (None,)
             if isinstance(copy, CopyGmToUbuf) and copy.left_padding + copy.right_padding:
@@ -277,20 +238,24 @@ def gm_ub_blocks(
         names: The copies.
         aligned: Those of them that are sent at every alignment.
     """
-    yield from packed(corner for corner in alignments(bus_bytes) if corner.op.spec.name in aligned)
-    for corners in (page_edges(), pads(), loop_counts()):
-        yield from packed(corner for corner in corners if corner.op.spec.name in names)
+    groups = (
+        (one for one in alignments(bus_bytes) if one.op.spec.name in aligned),
+        *(
+            (one for one in made if one.op.spec.name in names)
+            for made in (page_edges(), pads(), loop_counts())
+        ),
+        (Spot(op) for op in knob_shapes(MteGmUb) if "mte_gm_ub" in names),
+    )
+    for group in groups:
+        yield from packed(in_turns(group))
     if "mte_gm_ub" in names:
-        yield from packed(Corner(op) for op in knob_shapes(MteGmUb) if isinstance(op, MteGmUb))
-        for ops in neighbours():
-            yield _block([*ops])
+        yield from map(block, neighbours())
     if "mte_ub_gm" in names:
-        yield from packed(map(Corner, packed_stores()))
+        yield from packed(in_turns(map(spot, packed_stores())))
     wide = [op for make in (MteGmUb, MteUbGm) for op in knob_limits(make)]
     for op in (*maxima(), *ends(), *nops(), *wide):
         if op.spec.name in names:
-            assert isinstance(op, V06)
-            yield _block([op])
+            yield block([op])
 
 
 def corner_blocks(bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES) -> Iterator[OpBlock]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from sequences.blocks import block_of, changed, lower_program
 from sequences.constraints import FB_SIZE, FIX_NAMES, GM_SIZE, L0C_SIZE
+from sequences.corner.spots import up
 from sequences.fixpipe.ctrl import STORED_BITS, ctrl_of
 from sequences.fixpipe.data import Pools
 from sequences.fixpipe.kinds import KINDS, legal_codes
@@ -79,10 +80,6 @@ def _bits(dtype: str) -> int:
     return DST_BITS[DST_CODES[dtype]]
 
 
-def _up(value: int, unit: int) -> int:
-    return -(-value // unit) * unit
-
-
 def tile(
     form: str, m: int, n: int, code: int = 0, dtype: str = "f32", acc: str = "f32", **parts: Any
 ) -> FixOp:
@@ -108,8 +105,8 @@ def tile(
     if layout == "nz2nz":
         row = m * (8 if parts.get("split") else 16)
     unit = 1 if form == _GM else UB_BLOCK * 8 // _bits(dtype)
-    parts.setdefault("dst_stride", _up(row, max(unit, 2 if _bits(dtype) == 4 else 1)))
-    parts.setdefault("src_stride", _up((m - 1) * step + 1, 16))
+    parts.setdefault("dst_stride", up(row, max(unit, 2 if _bits(dtype) == 4 else 1)))
+    parts.setdefault("src_stride", up((m - 1) * step + 1, 16))
     return MAKERS[form](
         0, 0, m, n, pre_quant=quant, src_type=Ptr(acc, "l0c"), dst_type=Ptr(dtype, form[-2:]),
         **parts,
@@ -161,7 +158,7 @@ def _sources(form: str) -> Iterator[FixOp]:
     for k in (1, 2, 3, 7, 16, 17, 100):
         yield tile(form, 9, 20, 33, "bf16", layout="nz2dn", k=k)
     for count, apart in product((1, 2, 5), (0, 1, 4, 32, 35)):
-        far = (_up(20, 16) + 16) * 4
+        far = (up(20, 16) + 16) * 4
         yield tile(form, 4, 20, layout="nz2nd", loop3=Loop3(count, apart, far), dst_stride=32)
         far = 20 * 16
         apart_dn = Loop3(count, apart, far)
@@ -350,7 +347,7 @@ class _Builder:
         src, dst = 0, {"gm": GM_ORIGIN, "l1": 0, "ub": 0}
         for op, (modulus, residue) in corners:
             desc = lower_fix(op)
-            read = _up(source(desc).end, FLAG_BLOCK)
+            read = up(source(desc).end, FLAG_BLOCK)
             write = max(side.end for side in destinations(desc))
             space = space_of(op)
             full = space != "gm" and dst[space] + write > ENDS[op.spec.name]
@@ -361,7 +358,7 @@ class _Builder:
             base = dst[space]
             if space == "gm":
                 base += 4 if modulus == 1 and len(ops) % 2 else 0
-                base = _up(base, 4 if modulus == 1 else 1)
+                base = up(base, 4 if modulus == 1 else 1)
                 base += (residue - base) % modulus
             op = changed(op, src=src, dst=base)
             if isinstance(op, MteL0cUb) and not op.ub_split:
@@ -369,7 +366,7 @@ class _Builder:
             ops.append(op)
             ctrl.append(next(values, 0))
             src += read
-            dst[space] = base + (write if space == "gm" else _up(write, UB_BLOCK))
+            dst[space] = base + (write if space == "gm" else up(write, UB_BLOCK))
         if ops:
             yield self.block(ops, ctrl=ctrl)
 
@@ -450,7 +447,7 @@ def _parameter_changes(form: str) -> Iterator[FixOp]:
     for rows in (1, 7, 16, 33):
         op = tile(form, 1, 16, 23, "i8")
         last = PreQuant("qf322b8_pre_vec", FbPtr("f32", FB_SIZE - 128))
-        op = changed(op, pre_quant=last, m=rows, src_stride=_up(rows, 16))
+        op = changed(op, pre_quant=last, m=rows, src_stride=up(rows, 16))
         for base in (ALPHAS, 0):
             relu = PreRelu("vector_relu", FbPtr("f32", base + FB_SIZE - 64))
             yield changed(op, pre_relu=relu)

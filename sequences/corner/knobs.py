@@ -12,6 +12,7 @@ from itertools import product
 
 from sequences.blocks import changed
 from sequences.constraints import L1_SIZE, UB_SIZE
+from sequences.corner.spots import up
 from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.profile import SEED, current
@@ -28,15 +29,11 @@ def _typed(op: Load, size: int) -> Load:
     return changed(op, src_type=Ptr(dtype, "gm"), dst_type=Ptr(dtype, op.spec.destination))
 
 
-def _up(value: int) -> int:
-    return -(-value // UB_BLOCK) * UB_BLOCK
-
-
 def tails(make: type[Load]) -> Iterator[Load]:
     """Knob ``tail``: rows of every length around a block and every element size, also in loops."""
     for size, length in product(ELEMENTS, range(1, 68)):
         if length >= size:
-            rows, stride = 1 + length % 3, _up(length) + UB_BLOCK * (length % 2)
+            rows, stride = 1 + length % 3, up(length) + UB_BLOCK * (length % 2)
             yield _typed(make(0, 0, length, rows, length + 5, stride), size)
     for size, length in product(ELEMENTS, (9, 33, 47)):
         loops = (Loop(2, 40, 64), Loop(3, 200, 256))
@@ -47,7 +44,7 @@ def repeats(make: type[Load]) -> Iterator[Load]:
     """Knob ``row_repeat``: source strides from 0 to the length, of short and long rows."""
     for length, rows in product((1, 5, 31, 32, 33, 64, 100, 300), (2, 3, 9)):
         for stride in sorted({0, 1, length // 2, length - 1}):
-            yield make(0, 0, length, rows, stride, _up(length))
+            yield make(0, 0, length, rows, stride, up(length))
     yield make(0, 0, 64, 3, 16, 64, (Loop(2, 8, 192), Loop(2, 0, 384)))
 
 
@@ -60,7 +57,7 @@ def groups(make: type[Load]) -> Iterator[Load]:
     for length, rows in product((1, 2, 3, 5, 7, 31, 33), (16, 31, 32, 33, 64, 129)):
         yield make(0, 0, length, rows, length + 3, length)
     for length, rows in product((1, 5, 6, 33), (2, 3, 11)):
-        step = _up(length * rows)
+        step = up(length * rows)
         inner, outer = Loop(2, 100, step), Loop(3, 300, 2 * step + UB_BLOCK)
         yield make(0, 0, length, rows, length, length, (inner,))
         yield make(0, 0, length, rows, 40, length, (inner, outer))
@@ -74,7 +71,7 @@ def groups(make: type[Load]) -> Iterator[Load]:
             dtype, pad = ELEMENTS[size], Pad(f"i{8 * size}", 0xC3A5965A & (1 << 8 * size) - 1)
             types = {"src_type": Ptr(dtype, "gm"), "dst_type": Ptr(dtype, "ub")}
             row, rows = length * size, 2 + length % 4
-            step = _up(row * rows)
+            step = up(row * rows)
             for loops in ((), (Loop(2, 100, step), Loop(3, 300, 2 * step + UB_BLOCK))):
                 yield changed(make(0, 0, row, rows, row + 3, row, loops, pad), **types)
 
@@ -86,7 +83,7 @@ def packed_stores() -> Iterator[MteUbGm]:
     for length in (*range(1, 41), 63, 65, 127, 129):
         yield MteUbGm(0, 0, length, 2 + length % 5, length, length + length % 4)
     for length, rows in product((1, 5, 31, 33), (16, 33, 129)):
-        step = _up(length * rows)
+        step = up(length * rows)
         loops = (Loop(2, step, 8192), Loop(3, 2 * step + UB_BLOCK, 16384))
         yield MteUbGm(0, 0, length, rows, length, length + 3, loops)
 
@@ -95,7 +92,7 @@ def ends(make: type[MteGmUb]) -> Iterator[MteGmUb]:
     """Knob ``pad_end``: strides far larger than the padded row, and right pads in a later block."""
     for length, left, right in product((2, 10, 30, 32, 62), (0, 1, 16), (0, 1, 2, 16)):
         need = 2 * (left + right) + length
-        for stride in (_up(need), _up(need) + UB_BLOCK, 1024, 8192):
+        for stride in (up(need), up(need) + UB_BLOCK, 1024, 8192):
             pad = Pad("f16", 0x3C00, left, right)
             yield _padded(make(0, 0, length, 1 + length % 3, 16 + length, stride, (), pad))
     for stride in (0, 1, 31, 64, 0x1FFFFF):

@@ -8,9 +8,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from sequences.blocks import block_of, lower_program
+from sequences.corner.spots import BLOCK_OPS, block
 from tb.isa.block import OpBlock
-from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import destination, source
 from tb.isa.l0.op import LOAD_CLASSES, L0Load, bits_of, lower_load, square_of
@@ -29,7 +28,6 @@ from tb.isa.l0.table import (
 from tb.isa.spaces import SIZES, UB_BLOCK, Space, memory_range
 
 L1 = SIZES[Space.L1]
-BLOCK_OPS = 64
 MAX_START, MAX_STEP = (1 << START_BITS) - 1, (1 << STEP_BITS) - 1
 MAX_STRIDE = (1 << STRIDE_BITS) - 1
 
@@ -128,7 +126,7 @@ def _packed(ops: Iterable[L0Load]) -> Iterator[OpBlock]:
         span = -(-span // _alignment(op.spec)) * _alignment(op.spec)
         if placed and (reached + span > len(memory_range(op.spec.memory)[1])
                        or len(placed) == BLOCK_OPS):  # fmt: skip
-            yield _block(placed)
+            yield block(placed)
             placed, reached = [], 0
         size = source(desc).end
         read = read if read + size <= L1 else 0
@@ -136,15 +134,11 @@ def _packed(ops: Iterable[L0Load]) -> Iterator[OpBlock]:
         placed.append(replace(op, src=op.src + read, dst=reached * ratio))
         reached, read = reached + span, read + -(-size // UB_BLOCK) * UB_BLOCK
     if placed:
-        yield _block(placed)
+        yield block(placed)
 
 
 def _alignment(spec: LoadSpec) -> int:
     return SCALE_BYTES if spec.scales else FRACTAL_BYTES
-
-
-def _block(ops: Iterable[L0Load]) -> OpBlock:
-    return block_of([lower_program((op,), DmaRegisters())[0] for op in ops])
 
 
 def l0_blocks(names: Collection[str]) -> Iterator[OpBlock]:
@@ -153,4 +147,4 @@ def l0_blocks(names: Collection[str]) -> Iterator[OpBlock]:
         if name in names:
             yield from _packed(_spots(spec))
             for op in _limits(spec):
-                yield _block([op])
+                yield block([op])

@@ -3,118 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
 from itertools import chain, product
 
-from sequences.blocks import Op, block_of, changed, lower_program
+from sequences.blocks import changed
 from sequences.constraints import GM_SIZE, L1_SIZE, UB_SIZE
 from sequences.corner.fills import fill_limits, fill_spots
 from sequences.corner.knobs import knob_limits, knob_shapes
 from sequences.corner.nz import nz_corners, nz_limits
-from sequences.corner.spans import spans
+from sequences.corner.spots import PARAM_UNIT, Spot, at, block, packed, spans, up
 from tb.isa.block import OpBlock
 from tb.isa.burst.op import BURST_CLASSES, BurstOp
 from tb.isa.burst.table import BIAS_TYPES
-from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import DmaOp, Loop, MteGmL1, MteL1Ub
 from tb.isa.dma.table import BLOCK_COUNT_BITS, MAX_LOOPS
 from tb.isa.dtypes import Ptr
-from tb.isa.fill.op import RawFillL1
-from tb.isa.footprint import Footprint, destination, source, space_of
+from tb.isa.footprint import source, space_of
 from tb.isa.lower import V06Op, lower
 from tb.isa.profile import current
 from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space
 
 PAGE = 4096
-GM_ORIGIN = 1 << 20
-"""Start of packed corners in GM."""
-
-BLOCK_OPS = 64
 MAX_GAP = 65535
 MAX_LOOP = (1 << 21) - 1
 GM_MAX, LOCAL_MAX = (1 << 40) - 1, (1 << 21) - 1
 PARAM_SIZE = SIZES[Space.BT]
-PARAM_UNIT = 64
-
-
-@dataclass(frozen=True)
-class Spot:
-    """An op at address 0 of both memories, and the alignment of its addresses.
-
-    Attributes:
-        op: The op.
-        source, destination: (modulus, residue) of the addresses in bytes.
-    """
-
-    op: V06Op
-    source: tuple[int, int] = (1, 0)
-    destination: tuple[int, int] = (1, 0)
-
-
-def at(op: V06Op, src: int, dst: int) -> V06Op:
-    """Returns ``op`` at other addresses: the first two operands of every op but a fill.
-
-    That keeps its offset, as far as the address is not below it.
-    """
-    if isinstance(op, RawFillL1):
-        offset = min(op.byte_offset, dst)
-        return changed(op, dst=dst - offset, byte_offset=offset)
-    names = [operand.name for operand in op.spec.operands[:2]]
-    return changed(op, **{names[0]: src, names[1]: dst})
-
-
-def block(ops: Iterable[Op]) -> OpBlock:
-    """Returns a block of ops without waits."""
-    return block_of([lower_program((op,), DmaRegisters())[0] for op in ops])
-
-
-def _up(value: int, unit: int = UB_BLOCK) -> int:
-    return -(-value // unit) * unit
-
-
-class _Room:
-    """The free ends of all memories while a block is packed."""
-
-    def __init__(self) -> None:
-        self.next = dict.fromkeys(SIZES, 0) | {Space.GM: GM_ORIGIN}
-
-    def take(self, side: Footprint, wish: tuple[int, int]) -> int | None:
-        """Returns the address of a region as long as ``side``, or None when there is no room."""
-        modulus, residue = wish
-        if side.space is not Space.GM:
-            unit = PARAM_UNIT if side.space in (Space.BT, Space.FB) else UB_BLOCK
-            modulus = max(modulus, unit)
-        for segment in SEGMENTS[side.space]:
-            base = max(self.next[side.space], segment.start)
-            base += (residue - base) % modulus
-            end = base + side.end - side.base
-            if end <= segment.stop:
-                self.next[side.space] = end
-                return base
-        return None
-
-
-def packed(spots: Iterable[Spot]) -> Iterator[OpBlock]:
-    """Places ops side by side in every memory, up to ``BLOCK_OPS`` in a block."""
-    ops: list[V06Op] = []
-    room = _Room()
-    for spot in spots:
-        desc = lower(spot.op)
-        while True:
-            src = room.take(source(desc), spot.source)
-            dst = room.take(destination(desc), spot.destination)
-            if src is not None and dst is not None:
-                break
-            assert ops, f"{spot.op} has no room in empty memories"
-            yield block(ops)
-            ops, room = [], _Room()
-        ops.append(at(spot.op, src, dst))
-        if len(ops) == BLOCK_OPS:
-            yield block(ops)
-            ops, room = [], _Room()
-    if ops:
-        yield block(ops)
 
 
 def strided(
@@ -225,7 +138,7 @@ def gm_l1_limits() -> Iterator[V06Op]:
     yield MteGmL1(0, 0, 9, 2, 1 << 32, 32, far)
     yield MteGmL1((1 << 32) - 5, 0, 9, 3, (1 << 38) + 1, 32)
     for length in (unit, 31 * unit, 33 * unit, PAGE, PAGE + unit):
-        op = make(0, 0, length, 2, length + unit, _up(length))
+        op = make(0, 0, length, 2, length + unit, up(length))
         src, dst = spans(op)
         yield at(op, src_size - src, (dst_size - dst) // UB_BLOCK * UB_BLOCK)
         yield at(op, 0, (dst_size - dst) // UB_BLOCK * UB_BLOCK)

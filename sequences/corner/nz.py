@@ -8,7 +8,7 @@ from itertools import product
 
 from sequences.blocks import changed
 from sequences.constraints import GM_SIZE, L1_SIZE
-from sequences.corner.spans import at_end
+from sequences.corner.spots import at_end
 from tb.isa.dtypes import ELEMENT_BYTES, Ptr
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.nz.table import C0_BYTES, MAX_D, MAX_GROUPS, MAX_N, MODES, SMALL_C0
