@@ -38,8 +38,8 @@ from tb.isa.lower import lower
 from tb.isa.program import moving, moving_at
 from tb.isa.rules import d_violations, first_d_violation, lowering_violation
 
-MOST_GOOD = 16
-"""Most legal ops, and most illegal ops, of a block with many of both."""
+MOST_FILL, MOST_BAD = 4, 16
+"""Most random legal ops, and most illegal ops, of a block with both."""
 
 FILL_OPS = 512
 """Legal ops drawn at once."""
@@ -110,7 +110,7 @@ class IllegalGenerator:
         self._reports = dict(reports or {})
         self._rng = rng = np.random.default_rng(seed)
         limits = constraints or OpConstraints()
-        limits = replace(limits, block_ops=min(limits.block_ops, MOST_GOOD))
+        limits = replace(limits, block_ops=min(limits.block_ops, MOST_FILL))
         no_registers = tuple(name for name in COPY_FORMS if name not in REGISTER_FORMS)
         chain = tuple(name for name in no_registers if name in self.ops)
         padded = tuple(name for name in chain if name in GM_UB_NAMES)
@@ -176,7 +176,7 @@ class IllegalGenerator:
         return replace(block, fills=fills) if fills else block
 
     def blocks(self, count: int) -> Iterator[OpBlock]:
-        """Yields blocks of ``count`` ops in all, roughly half of them illegal."""
+        """Yields blocks of ``count`` ops in all, most of them illegal."""
         left = count
         while left > 0:
             block = self._next(left)
@@ -197,6 +197,6 @@ class IllegalGenerator:
         if left < 3 or not self._fills or rng.random() < 0.5:
             cases = [self._next_case(True), self._next_case(False), self._next_case(True)]
             return self._block(cases[3 - min(left, 3) :])
-        bad = min(int(rng.integers(1, MOST_GOOD + 1)), left - 1)
+        bad = min(int(rng.integers(1, MOST_BAD + 1)), left - 1)
         good = self._fill(left - bad)
         return merge(rng, good, self._block([self._next_case(True) for _ in range(bad)]))

@@ -7,7 +7,7 @@ descriptor and from a search for the limit of each operand; the rule table judge
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -67,9 +67,9 @@ UNITS = (1, 2, 16, 32, 64, 512)
 """Values just beyond the limit of an operand: by a byte, an element, a row of fractals, a block, a
 parameter, a fractal."""
 
-BITS, SEARCHED, NOPS, UPDATES = 3, 4, 6, 3
-"""In each round: inverted bits of each operand, operands whose limit is searched, changed operands
-of a NOP, and values of CTRL."""
+BITS, SEARCHED, EDGES, NOPS, UPDATES = 3, 4, 3, 6, 3
+"""In each round: inverted bits of each operand, operands whose limit is searched, rules whose edges
+are, changed operands of a NOP, and values of CTRL."""
 
 MOST_BYTES, MOST_ROWS = 1 << 16, 4096
 """Of legal ops, which the simulator has to carry out."""
@@ -85,8 +85,8 @@ class Neighbour:
     Attributes:
         op: The op.
         ctrl: Value of CTRL that it is issued with.
-        kind: Way of the change: ``bit``, ``few``, ``far``, ``end``, ``same``, ``limit``, ``nop``,
-            ``once``, ``pair`` or ``ctrl``.
+        kind: Way of the change: ``bit``, ``few``, ``far``, ``end``, ``same``, ``limit``, ``edge``,
+            ``nop``, ``once``, ``pair`` or ``ctrl``.
         changes: Changed operands, with their values.
         distance: How far the last change is from the value of the legal op.
     """
@@ -188,6 +188,7 @@ class Search:
         )
         self._pairs: dict[tuple[int, int], int] = defaultdict(int)
         self._untried: dict[tuple[str, Path], list[int]] = defaultdict(list)
+        self._searched = Counter[Path]()
 
     def count(self, rule: int) -> int:
         """Returns how many ops were found that break a rule, and no lower one."""
@@ -207,10 +208,11 @@ class Search:
         for path in values:
             for one in self._spread(start, path, values):
                 singles[self._note(one)].append(one)
-        for path in self._next("limit", (), list(values), SEARCHED):
+        for path in self._rarest(values, SEARCHED):
             for one in self._limit(start, "limit", path, values[path]):
                 singles[self._note(one)].append(one)
-        self._count_of_0_or_1(start, values)
+        self._edges(singles, values)
+        self._count_of_0_or_1(start, values, singles)
         self._two_rules(singles)
         if reads_ctrl(base.op):
             self._under_ctrl(start, values)
@@ -257,17 +259,36 @@ class Search:
             left[:0] = self._rng.permutation(len(items)).tolist()
         return [items[left.pop() % len(items)] for _ in range(count)]
 
+    def _rarest(self, values: Iterable[Path], count: int) -> list[Path]:
+        """Returns the operands whose limit was searched least: those of rare clauses come first."""
+        chosen = sorted(self._some(list(values), len(list(values))), key=self._searched.__getitem__)
+        self._searched.update(chosen[:count])
+        return chosen[:count]
+
+    def _edges(self, singles: dict[int, list[Neighbour]], values: dict[Path, int]) -> None:
+        """Notes ops on both sides of the value at which a changed op no longer breaks its rule.
+
+        So limits are found that a rule has in the modes that it forbids, as where a stride is 0.
+        """
+        for rule in self._rng.permutation(sorted(x for x in singles if x > 0))[:EDGES].tolist():
+            one = singles[rule][int(self._rng.integers(0, len(singles[rule])))]
+            others = [path for path in values if path != one.changes[0][0]]
+            for path in self._next("edge", (rule,), others, 1):
+                for edge in self._limit(one, "edge", path, values[path]):
+                    self._note(edge)
+
     def _limit(self, start: Neighbour, kind: str, path: Path, value: int) -> Iterator[Neighbour]:
         """Yields an op with the highest or lowest legal value, and with the values just beyond.
 
-        The search takes ever smaller steps as long as the op stays legal. Values just beyond are
-        the nearest ones that break each rule.
+        The search takes ever smaller steps as long as the op stays legal, or breaks the same rule.
+        Values just beyond are the nearest ones that break each rule, or none.
         """
         _, width = widths(start.op, path)
         sign = 1 if self._rng.random() < 0.75 else -1
+        same = judged(start) if start.changes else 0
         for bit in range(width, -1, -1):
             other = value + sign * (1 << bit)
-            if other >= 0 and judged(start.changed(kind, path, other)) == 0:
+            if other >= 0 and judged(start.changed(kind, path, other)) == same:
                 value = other
         yield start.changed(kind, path, value)
         rules = set()
@@ -279,13 +300,22 @@ class Search:
                     yield one
                 rules.add(rule)
 
-    def _count_of_0_or_1(self, start: Neighbour, values: dict[Path, int]) -> None:
-        """Notes neighbours of the op with a count of 0, a NOP, and of 1, which frees strides."""
+    def _count_of_0_or_1(
+        self, start: Neighbour, values: dict[Path, int], singles: dict[int, list[Neighbour]]
+    ) -> None:
+        """Notes neighbours of the op with a count of 0, a NOP, and of 1, which frees strides.
+
+        Each rule that a change of the op broke is broken by that change of the NOP, too.
+        """
         counts = [path for path in values if is_nop(start.changed("", path, 0))]
         for count in self._some(counts, 1):
             nop, once = (start.changed("", count, value) for value in (0, 1))
             self._note(start.changed("nop", count, 0))
             others = [path for path in values if path != count]
+            for ops in (ops for rule, ops in singles.items() if rule > 0):
+                path, value = ops[int(self._rng.integers(0, len(ops)))].changes[0]
+                if path != count:
+                    self._note(nop.changed("nop", path, value))
             for number, path in enumerate(self._some(others, NOPS)):
                 width = field_bits(start.op, path)
                 bit = 1 << int(self._rng.integers(0, width + 1))
@@ -332,9 +362,11 @@ class Search:
         """Yields rule and op, per rule in turns over all ways to break it, up to the quota."""
         for rule, ways in sorted(self._found.items()):
             kinds: dict[str, list[list[Neighbour]]] = defaultdict(list)
-            for key in self._shuffled(ways):
+            for key in self._shuffled(key for key in ways if key[0] != "pair"):
                 kinds[key[0]].append(self._extremes_first(ways[key]))
             turns = [_in_turns(lists) for lists in kinds.values()]
+            pairs = [found for (kind, _), found in ways.items() if kind == "pair"]
+            yield from ((rule, one) for one, *_ in pairs if can_be_sent(one, legal=False))
             count = 0
             quota = max(QUOTA, OPERAND_QUOTA * len({path for _, path in ways}))
             for one in _in_turns(turns):

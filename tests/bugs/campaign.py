@@ -334,6 +334,11 @@ def shared_builds() -> dict[tuple[tuple[str, ...], str], Switched]:
     return {(switched.slots, switched.profile): switched for switched in switched_builds(bugs)}
 
 
+def transactions_of(setting: Setting) -> int:
+    """Returns the transactions within which a bug has to be noticed."""
+    return planned_test("illegal").transactions if setting.test == "illegal" else TRANSACTIONS
+
+
 def run_engines(
     bug: Bug | None,
     setting: Setting,
@@ -355,7 +360,7 @@ def run_engines(
     settings = RunSettings(
         test=setting.test,
         seed=SEED,
-        transactions=TRANSACTIONS,
+        transactions=transactions_of(setting),
         ops=setting.ops,
         profile=setting.profile,
         mismatch_limit=mismatch_limit,
