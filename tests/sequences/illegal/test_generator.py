@@ -148,7 +148,7 @@ def test_addresses_are_tried_at_the_end_of_the_memory_and_a_unit_beyond(form: st
     rng = np.random.default_rng(5)
     search = Search(rng)
     for base in bases(rng, form, 4):
-        for _ in range(12):
+        for _ in range(8):
             search.around(base)
     sides = (destination,) if form == "raw_fill_l1" else (source, destination)  # It reads none.
     for operand, side in zip(OPS[form].operands, sides, strict=False):
