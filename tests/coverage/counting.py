@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,21 +104,70 @@ def traffic(seed: int, count: int, forms: Sequence[str] = FORMS, bus: int = 32) 
     return list(TrafficGenerator(seed, forms, limits).blocks(count))
 
 
+def cover(
+    block: OpBlock,
+    events: int | Sequence[int] = 0,
+    *,
+    forms: Sequence[str] = FORMS,
+    illegal: bool = False,
+) -> FunctionalCoverage:
+    """Returns the coverage of one block, with the events of all of its ops or of each."""
+    coverage = FunctionalCoverage(forms=forms, illegal=illegal)
+    coverage.sample(block, None, np.array(np.broadcast_to(events, len(block)), np.int64))
+    coverage.flush()
+    assert coverage.impossible == []
+    return coverage
+
+
+def labels(counts: GroupCounts, name: str, mask: NDArray[Any]) -> list[str]:
+    """Returns the bins or cells of a point or cross that a mask or their counts select."""
+    return [counts.group.label(name, int(at)) for at in np.flatnonzero(mask)]
+
+
 def hits(counts: GroupCounts, name: str) -> dict[str, int]:
     """Returns bin name to count, without bins of no hits."""
-    labels = [counts.group.label(name, k) for k in range(len(counts.hits[name]))]
-    return {x: n for x, n in zip(labels, counts.hits[name].tolist(), strict=True) if n}
+    found = counts.hits[name]
+    return dict(zip(labels(counts, name, found), found[found > 0].tolist(), strict=True))
 
 
-def one(op: V06Op) -> dict[str, str]:
-    """Returns coverpoint to the bin that one op falls into."""
-    coverage = FunctionalCoverage(forms=(op.spec.name,))
-    coverage.sample(from_ops([op]))
-    coverage.flush()
-    counts = coverage.groups[op.spec.name]
-    found = {item.name: hits(counts, item.name) for item in counts.group.points}
-    assert all(sum(bins.values()) <= 1 for bins in found.values())
-    return {name: next(iter(bins)) for name, bins in found.items() if bins}
+def all_hits(counts: GroupCounts) -> dict[str, dict[str, int]]:
+    """Returns the bins of each point and cross that were hit."""
+    found = {name: hits(counts, name) for name in counts.hits}
+    return {name: bins for name, bins in found.items() if bins}
+
+
+def bins(counts: GroupCounts) -> dict[str, str]:
+    """Returns point or cross to the bin of the one op that was counted."""
+    found = all_hits(counts)
+    assert all(list(one.values()) == [1] for one in found.values())
+    return {name: next(iter(one)) for name, one in found.items()}
+
+
+def one(op: V06Op, event: int = 0, delay: int = -1, group: str = "") -> dict[str, str]:
+    """Returns the bins of one op in a group, by default that of its form."""
+    block = replace(from_ops([op]), flag_delay=np.array([delay]))
+    return bins(cover(block, event, forms=(op.spec.name,)).groups[group or op.spec.name])
+
+
+class Made(NamedTuple):
+    """A row of a table: an op by hand, the points that do not count it, and point to its bin."""
+
+    op: V06Op
+    without: str
+    want: dict[str, str]
+    event: int = 0
+    delay: int = -1
+
+    def check(self, group: str = "") -> None:
+        """Compares the bins of the op in a group."""
+        found = one(self.op, self.event, self.delay, group)
+        assert {name: found.get(name) for name in self.want} == self.want
+        assert not found.keys() & set(self.without.split())
+
+
+def made(op: V06Op, /, without: str = "", event: int = 0, delay: int = -1, **want: str) -> Made:
+    """Returns a row of hand-made ops, with an event of its data and a delay of flags."""
+    return Made(op, without, want, event, delay)
 
 
 def form_of(block: OpBlock, number: int) -> str:

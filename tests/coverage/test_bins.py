@@ -7,9 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from tb.coverage.functional import FunctionalCoverage
+from tb.isa.block import from_descriptors, from_ops
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
-from tb.isa.dtypes import Ptr
+from tb.isa.dtypes import DTYPES, Ptr
+from tb.isa.events import BiasEvent
 from tb.isa.fix.op import (
     Atomic,
     FbPtr,
@@ -21,18 +25,10 @@ from tb.isa.fix.op import (
     PreQuant,
     Scalar,
 )
-from tb.isa.lower import V06Op, lower
+from tb.isa.lower import lower
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.rules import first_d_violation, s_violations
-from tests.coverage.counting import one
-
-Made = tuple[V06Op, str, dict[str, str]]
-
-
-def made(op: V06Op, without: str = "", **bins: str) -> Made:
-    """Returns a row: an op, the points that do not count it, and point to its bin."""
-    return op, without, bins
-
+from tests.coverage.counting import Made, all_hits, bins, cover, hits, labels, made
 
 HALF = Ptr("f16", "l1"), Ptr("f32", "bt")
 BURSTS = [
@@ -227,14 +223,89 @@ WRITE_BACKS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("op", "without", "want"), [*BURSTS, *STRIDED, *REPACKS, *WRITE_BACKS])
-def test_bins_of_an_op(op: V06Op, without: str, want: dict[str, str]) -> None:
-    found = one(op)
-    assert {name: found.get(name) for name in want} == want
-    assert not found.keys() & set(without.split())
+@pytest.mark.parametrize("row", [*BURSTS, *STRIDED, *REPACKS, *WRITE_BACKS])
+def test_bins_of_an_op(row: Made) -> None:
+    row.check()
 
 
 def test_write_backs_by_hand_are_legal() -> None:
     for op in LEGAL:
         assert first_d_violation(lower(op)) is None, op
         assert not s_violations(op), op
+
+
+BIAS_POINTS = {f"data_{event.name}".lower() for event in BiasEvent}
+
+
+def test_data_classes_by_type() -> None:
+    kinds = (("f32", "f32"), ("i32", "i32"), ("bf16", "f32"), ("f16", "f32"))
+    ops = [MteL1Bt(0, 0, 4, 1, 0, 0, Ptr(x, "l1"), Ptr(to, "bt")) for x, to in kinds]
+    events = [BiasEvent.ZERO | BiasEvent.INF, 255, 0, BiasEvent.INF]
+    found = all_hits(cover(from_ops(ops), events).groups["mte_l1_bt"])
+    data = {name: bins for name, bins in found.items() if name in BIAS_POINTS}
+    assert data == {"data_zero": {"f32": 1}, "data_inf": {"f32": 1, "f16": 1}}
+    assert found["type"] == {f"{source} to {target}": 1 for source, target in kinds}
+
+
+@pytest.mark.parametrize(
+    ("strides", "src", "dst"),
+    [((0, 0), "not legal if used", "not legal if used"), ((64, 96), "legal", "legal"),
+     ((65, 96), "not legal if used", "legal"), ((64, 32), "legal", "not legal if used")],
+)  # fmt: skip
+def test_strides_that_a_legacy_copy_does_not_use(
+    strides: tuple[int, int], src: str, dst: str
+) -> None:
+    found = legacy_copy(CopyUbufToUbuf(0, 1024, 7, 1, 64, *strides))
+    assert (found["src_stride_unused"], found["dst_stride_unused"]) == (src, dst)
+    assert found["sid"] == "yes"
+
+
+def test_strides_that_a_legacy_copy_uses() -> None:
+    found = legacy_copy(CopyUbufToUbuf(0, 1024, 0, 2, 64, 64, 96))
+    assert "src_stride_unused" not in found
+    assert found["dst_gap"] == "1"
+
+
+def legacy_copy(copy: CopyUbufToUbuf) -> dict[str, str]:
+    """Returns the bins of a copy, which is not counted as the op that it becomes."""
+    block = from_descriptors([lower_ubuf_copy(copy)], legacy={0: (copy,)})
+    coverage = cover(block, forms=("mte_ub_ub", "copy_ubuf_to_ubuf"))
+    assert coverage.groups["mte_ub_ub"].hits["nop"].sum() == 0
+    return bins(coverage.groups["copy_ubuf_to_ubuf"])
+
+
+def test_every_element_type_has_a_bin() -> None:
+    ops = [MteUbUb(0, 1024, 1, 1, 0, 0, Ptr(name, "ub"), Ptr(name, "ub")) for name in DTYPES]
+    assert hits(cover(from_ops(ops)).groups["mte_ub_ub"], "dtype") == dict.fromkeys(DTYPES, 1)
+
+
+def test_bands_of_a_wide_bus() -> None:
+    group = FunctionalCoverage(64, ("mte_gm_l1_frac",)).groups["mte_gm_l1_frac"].group
+    wide = group.by_name["gm_mod"].labels
+    assert (wide[0], len(wide)) == ("0..1", 32)
+
+
+ALL, GM_ONLY = ("gm", "l1", "ub"), ("gm",)
+
+
+@pytest.mark.parametrize(
+    ("cross", "cell", "reachable"),
+    [
+        ("layout x tail x rows", "layout=nz2nz x tail=8 x rows=1", ()),
+        ("layout x tail x rows", "layout=nz2nz split x tail=8 x rows=1", ALL),
+        ("layout x tail x rows", "layout=split_m x tail=1..7 x rows=1", ()),
+        ("layout x tail x rows", "layout=split_n x tail=8 x rows=17..", ()),
+        ("layout x bits", "layout=nz2nz x bits=16", ()),
+        ("layout x bits", "layout=split_m x bits=16", ()),
+        ("layout x loop3", "layout=omitted x loop3=2", ()),
+        ("layout x loop3", "layout=nz2dn x loop3=2", ALL),
+        ("layout x dst_stride", "layout=nz2nz x dst_stride=gap below 32 B", GM_ONLY),
+    ],
+)
+def test_cells_of_write_backs_that_cannot_be(
+    cross: str, cell: str, reachable: tuple[str, ...]
+) -> None:
+    for memory in ALL:
+        counts = FunctionalCoverage(forms=(f"mte_l0c_{memory}",)).groups[f"mte_l0c_{memory}"]
+        cells = labels(counts, cross, counts.group.reachable[cross])
+        assert (cell in cells) == (memory in reachable), memory

@@ -16,14 +16,13 @@ from tb.coverage.fix.values import CONVERTING, RESULTS
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import GroupCounts
 from tb.coverage.view import FORMS
-from tb.isa.block import OpBlock, from_ops
+from tb.isa.block import from_ops
 from tb.isa.burst.op import MteL1Fb
 from tb.isa.dtypes import Ptr
 from tb.isa.events import FIX_EVENT_NOTES, FixEvent
 from tb.isa.fix.op import (
     Atomic,
     FbPtr,
-    FixOp,
     MteL0cGm,
     MteL0cL1,
     MteL0cUb,
@@ -36,12 +35,11 @@ from tb.isa.fix.table import (
     ATOMIC_OPS,
     CLIP_TYPES,
     DST_CODES,
-    QUANT_BY_CODE,
     QUANT_MODES,
     QuantMode,
 )
 from tb.isa.lower import V06Op
-from tests.coverage.counting import hits
+from tests.coverage.counting import Made, all_hits, cover, hits, labels, made
 
 COPIES = ("f32", "i32", "si32", "ui32")
 ONE = Scalar("f32", 0x3F800000)
@@ -50,29 +48,10 @@ ATOMIC_EVENTS = tuple(event for event in FixEvent if event.name and event.name[:
 
 
 def counts_of(
-    ops: Sequence[V06Op],
-    events: Sequence[int] | None = None,
-    delays: Sequence[int] | None = None,
-    name: str = NAME,
-    forms: Sequence[str] = FORMS,
+    ops: Sequence[V06Op], events: int | Sequence[int] = 0, name: str = NAME
 ) -> GroupCounts:
     """Returns the counts of one block of ops in a group."""
-    block = from_ops(ops)
-    if delays is not None:
-        block = replace(block, flag_delay=np.array(delays))
-    coverage = FunctionalCoverage(forms=forms)
-    seen = None if events is None else np.array(events, dtype=np.int64)
-    coverage.sample(block, None, seen)
-    coverage.flush()
-    assert coverage.impossible == []
-    return coverage.groups[name]
-
-
-def bins(op: FixOp, event: int = 0, delay: int = -1) -> dict[str, str]:
-    """Returns coverpoint to the bin of one op."""
-    counts = counts_of([op], [event], [delay], forms=(op.spec.name,))
-    found = {item.name: hits(counts, item.name) for item in counts.group.points}
-    return {name: next(iter(labels)) for name, labels in found.items() if labels}
+    return cover(from_ops(ops), events).groups[name]
 
 
 def op_of(mode: QuantMode, dst: str, *, written: bool = True, **changes: Any) -> MteL0cGm:
@@ -146,22 +125,17 @@ def ignoring(payload: Scalar | FbPtr) -> MteL0cGm:
     return replace(COPY, pre_quant=PreQuant("no_convert", payload))
 
 
-Made = tuple[MteL0cGm, str, int, int, dict[str, str]]
-
-
-def made(op: MteL0cGm, without: str = "", event: int = 0, delay: int = -1, **want: str) -> Made:
-    """Returns a row: an op, points that do not count it, event, delay of flags, and its bins."""
-    return op, without, event, delay, want
-
-
 def number(payload: Scalar, value: str, sign: str, low: str = "") -> Made:
     """Returns a row of an op with a number as its scale and as its alpha."""
     quant, relu = PreQuant("qf322f32_pre_scalar", payload), PreRelu("scalar_relu", payload)
-    want = {"quant_type": f"scalar {payload.dtype}", "relu_type": f"scalar {payload.dtype}"}
+    want: dict[str, Any] = {
+        "quant_type": f"scalar {payload.dtype}",
+        "relu_type": f"scalar {payload.dtype}",
+    }
     for name in ("scale", "alpha"):
         want |= {name: value, f"{name}_sign": sign} | ({f"{name}_low": low} if low else {})
     without = "" if low else "scale_low alpha_low"
-    return replace(COPY, pre_quant=quant, pre_relu=relu), without, 0, -1, want
+    return made(replace(COPY, pre_quant=quant, pre_relu=relu), without, **want)
 
 
 ROWS = [
@@ -226,25 +200,18 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("op", "without", "event", "delay", "want"), ROWS)
-def test_bins_of_an_op(
-    op: MteL0cGm, without: str, event: int, delay: int, want: dict[str, str]
-) -> None:
-    found = bins(op, event, delay)
-    assert {name: found.get(name) for name in want} == want
-    assert not found.keys() & set(without.split())
+@pytest.mark.parametrize("row", ROWS)
+def test_bins_of_an_op(row: Made) -> None:
+    row.check(NAME)
 
 
 def test_clips_and_payloads_that_cannot_be() -> None:
-    cells = FunctionalCoverage().groups[NAME].group
-    labels = [
-        cells.label("relu x clip x dst", int(at))
-        for at in np.flatnonzero(cells.reachable["relu x clip x dst"])
-    ]
-    assert len(labels) == 5 * 10 + 4 * len(CLIP_TYPES)
-    assert "relu=absent x clip=yes x dst=f16" not in labels
-    assert "relu=no_relu x clip=yes x dst=bf16" not in labels
-    assert [one.name for one in cells.by_name["ignored"].bins if one.unreachable] == [
+    counts = FunctionalCoverage().groups[NAME]
+    cells = labels(counts, "relu x clip x dst", counts.group.reachable["relu x clip x dst"])
+    assert len(cells) == 5 * 10 + 4 * len(CLIP_TYPES)
+    assert "relu=absent x clip=yes x dst=f16" not in cells
+    assert "relu=no_relu x clip=yes x dst=bf16" not in cells
+    assert [one.name for one in counts.group.by_name["ignored"].bins if one.unreachable] == [
         "f32_f16 pointer", "f32_bf16 pointer",
     ]  # fmt: skip
 
@@ -266,12 +233,10 @@ def test_events_by_destination(event: FixEvent) -> None:
     assert event.name is not None
     name = f"met_{event.name.lower()}"
     sat = "nosat" if event is FixEvent.OVERFLOW_SPECIAL else "preserve_nan"
-    counts = counts_of([op_of(mode, dst, sat=sat) for mode, dst in rows], [event] * len(rows))
-    want = {result_of(mode, dst) for mode, dst in rows}
-    assert set(hits(counts, name)) == want
+    counts = counts_of([op_of(mode, dst, sat=sat) for mode, dst in rows], event)
+    found = {point: set(bins) for point, bins in all_hits(counts).items() if point[:4] == "met_"}
+    assert found == {name: {result_of(mode, dst) for mode, dst in rows}}
     assert counts.holes(name) == []
-    others = [item.name for item in counts.group.points if item.name.startswith("met_")]
-    assert [item for item in others if hits(counts, item)] == [name]
 
 
 def test_every_event_has_a_bin() -> None:
@@ -290,12 +255,12 @@ def test_an_impossible_event_is_reported() -> None:
 @pytest.mark.long
 def test_events_against_saturation_and_stage() -> None:
     f16 = op_of(QUANT_MODES["deqf16_scalar"], "f16", sat="nosat")
-    counts = counts_of([f16], [FixEvent.NAN | FixEvent.OVERFLOW_SPECIAL])
+    counts = counts_of([f16], FixEvent.NAN | FixEvent.OVERFLOW_SPECIAL)
     assert set(hits(counts, "float_sat x nan")) == {"float_sat=f16 nosat x nan=met"}
     assert len(hits(counts, "float_sat x special")) == 1
     assert not hits(counts, "float_sat x high")
     both = FixEvent.STAGE_CLAMPED | FixEvent.TIE_UP
-    counts = counts_of([op_of(QUANT_MODES["qf162b8_pre_vec"], "ui8")], [both])
+    counts = counts_of([op_of(QUANT_MODES["qf162b8_pre_vec"], "ui8")], both)
     assert set(hits(counts, "stage x tie up")) == {"stage=f16 of f32 x tie_up=met"}
     assert set(hits(counts, "stage x clamp")) == {"stage=f16 of f32 x stage_clamped=met"}
     assert int(counts.group.reachable["stage x clamp"].sum()) == 5, "all but WIDE"
@@ -326,87 +291,75 @@ def test_atomic_events(event: FixEvent) -> None:
             want[f"{kind} {op}"] = 1
     assert event.name is not None
     name = f"met_{event.name.lower()}"
-    counts = counts_of(ops, [event] * len(ops), name="mte_l0c_gm")
+    counts = counts_of(ops, event, "mte_l0c_gm")
     assert hits(counts, name) == want
     assert counts.holes(name) == []
-    assert hits(counts_of([COPY], [event], name="mte_l0c_gm"), name) == {}
+    assert hits(counts_of([COPY], event, "mte_l0c_gm"), name) == {}
 
 
-def ordered(ops: Sequence[V06Op], name: str) -> dict[str, int]:
-    return hits(counts_of(ops), name)
+def records(address: int) -> MteL0cGm:
+    """Returns an op with records at an address of fb."""
+    return replace(COPY, pre_quant=PreQuant("qf322f32_pre_vec", FbPtr("f32", address)))
+
+
+BOTH = replace(records(128), pre_relu=PreRelu("vector_relu", FbPtr("f32", 64)), unit_flag=3)
+COLUMNS = MteL0cUb(0, 0, 4, 16, 16, 16, layout="nz2dn", k=1)
 
 
 @pytest.mark.long
 def test_order_of_ops() -> None:
-    vector = replace(COPY, pre_quant=PreQuant("qf322f32_pre_vec", FbPtr("f32", 128)))
-    both = replace(vector, pre_relu=PreRelu("vector_relu", FbPtr("f32", 64)), unit_flag=3)
-    ub = MteL0cUb(0, 0, 4, 16, 16, 16, layout="nz2dn", k=1)
     load = MteL1Fb(0, 0, 1, 1, 0, 0)
-    ops: list[V06Op] = [COPY, vector, both, load, vector, replace(COPY, m=0), ub, ub]
-    assert ordered(ops, "op x op_before") == {
-        "op=mte_l0c_gm x op_before=mte_l0c_gm": 3,
-        "op=mte_l0c_gm x op_before=mte_l1_fb": 1,
-        "op=mte_l0c_ub x op_before=mte_l0c_gm": 1,
-        "op=mte_l0c_ub x op_before=mte_l0c_ub": 1,
-    }
-    assert ordered(ops, "nops") == {"live, live": 3, "live, NOP": 1, "NOP, live": 1}
-    assert ordered(ops, "parameters x parameters_before") == {
-        "parameters=quant x parameters_before=none": 1,
-        "parameters=both x parameters_before=quant": 1,
-        "parameters=none x parameters_before=none": 1,
-    }
-    assert ordered(ops, "flags x flags_before") == {
-        "flags=none x flags_before=none": 2,
-        "flags=clear x flags_before=none": 1,
-    }
-    assert ordered(ops, "rows x rows_before") == {
-        "rows=rows x rows_before=rows": 2,
-        "rows=columns x rows_before=columns": 1,
-    }
-    assert ordered(ops, "records") == {"same": 1}
-    assert ordered([vector, replace(vector, pre_quant=both.pre_quant)], "records") == {"same": 1}
-    other = replace(vector, pre_quant=PreQuant("qf322f32_pre_vec", FbPtr("f32", 0)))
-    assert ordered([vector, other], "records") == {"others": 1}
-    assert ordered(ops, "loaded") == {"quant": 1}
+    vector = records(128)
+    ops: list[V06Op] = [
+        COPY, vector, BOTH, load, vector, replace(COPY, m=0), COLUMNS, COLUMNS
+    ]  # fmt: skip
+    found = all_hits(counts_of(ops))
+    want: dict[str, dict[tuple[str, str], int]] = {
+        "op": {("mte_l0c_gm", "mte_l0c_gm"): 3, ("mte_l0c_gm", "mte_l1_fb"): 1,
+               ("mte_l0c_ub", "mte_l0c_gm"): 1, ("mte_l0c_ub", "mte_l0c_ub"): 1},
+        "parameters": {("quant", "none"): 1, ("both", "quant"): 1, ("none", "none"): 1},
+        "flags": {("none", "none"): 2, ("clear", "none"): 1},
+        "rows": {("rows", "rows"): 2, ("columns", "columns"): 1},
+    }  # fmt: skip
+    for name, pairs in want.items():
+        cells = {f"{name}={one} x {name}_before={before}": n for (one, before), n in pairs.items()}
+        assert found[f"{name} x {name}_before"] == cells
+    assert found["nops"] == {"live, live": 3, "live, NOP": 1, "NOP, live": 1}
+    assert found["records"] == {"same": 1}
+    assert found["loaded"] == {"quant": 1}
+
+
+@pytest.mark.parametrize(("address", "want"), [(128, "same"), (0, "others")])
+def test_records_of_the_op_before(address: int, want: str) -> None:
+    assert hits(counts_of([records(128), records(address)]), "records") == {want: 1}
 
 
 def test_order_restarts_in_every_block_and_after_illegal_ops() -> None:
     coverage = FunctionalCoverage()
     for _ in range(2):
         coverage.sample(from_ops([COPY]))
-    coverage.flush()
-    assert hits(coverage.groups[NAME], "op x op_before") == {}
-    bad = from_ops([COPY, replace(COPY, dst=1), COPY], expected_rule=[0, 16, 0])
-    coverage.sample(bad)
+    coverage.sample(from_ops([COPY, replace(COPY, dst=1), COPY], expected_rule=[0, 16, 0]))
     coverage.flush()
     assert hits(coverage.groups[NAME], "op x op_before") == {}
     assert hits(coverage.groups[NAME], "op") == {"mte_l0c_gm": 4}
 
 
-def test_scope() -> None:
-    alone = FunctionalCoverage(forms=("mte_l0c_l1",)).groups[NAME]
-    assert int(alone.wanted("op x op_before").sum()) == 1
-    assert int(alone.wanted("loaded").sum()) == 0
-    loads = FunctionalCoverage(forms=("mte_l0c_l1", "mte_l1_fb")).groups[NAME]
-    assert int(loads.wanted("op x op_before").sum()) == 2
-    assert int(loads.wanted("loaded").sum()) == 4
-    assert int(FunctionalCoverage(forms=FORMS).groups[NAME].wanted("op x op_before").sum()) == 12
+@pytest.mark.parametrize(
+    ("forms", "pairs", "loaded"),
+    [(("mte_l0c_l1",), 1, 0), (("mte_l0c_l1", "mte_l1_fb"), 2, 4), (FORMS, 12, 4)],
+)
+def test_scope(forms: tuple[str, ...], pairs: int, loaded: int) -> None:
+    counts = FunctionalCoverage(forms=forms).groups[NAME]
+    assert counts.wanted("op x op_before").sum() == pairs
+    assert counts.wanted("loaded").sum() == loaded
     assert NAME not in FunctionalCoverage(forms=("mte_gm_ub",)).groups
 
 
-def test_all_three_ops_count() -> None:
-    block: OpBlock = from_ops(
-        [COPY, MteL0cL1(0, 0, 4, 16, 16, 16), MteL0cUb(0, 0, 4, 16, 16, 16, ub_split="split_m")]
-    )
-    coverage = FunctionalCoverage(forms=("mte_l0c_l1", "mte_l0c_ub"))
-    coverage.sample(block)
-    coverage.flush()
-    assert hits(coverage.groups[NAME], "op") == {"mte_l0c_l1": 1, "mte_l0c_ub": 1}
-    assert coverage.impossible == []
-
-
-@pytest.mark.long
-def test_codes_of_the_table() -> None:
-    assert len(QUANT_BY_CODE) == 37
-    labels = FunctionalCoverage().groups[NAME].group.by_name["mode"].labels
-    assert {label.split()[0] for label in labels} == {"absent", *QUANT_MODES}
+def test_ops_of_other_forms_do_not_count() -> None:
+    ops: list[V06Op] = [
+        COPY,
+        MteL0cL1(0, 0, 4, 16, 16, 16),
+        MteL0cUb(0, 0, 4, 16, 16, 16, ub_split="split_m"),
+    ]
+    counts = cover(from_ops(ops), forms=("mte_l0c_l1", "mte_l0c_ub")).groups[NAME]
+    assert hits(counts, "op") == {"mte_l0c_l1": 1, "mte_l0c_ub": 1}
