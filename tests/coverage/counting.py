@@ -144,9 +144,11 @@ def bins(counts: GroupCounts) -> dict[str, str]:
 
 
 def one(op: V06Op, event: int = 0, delay: int = -1, group: str = "") -> dict[str, str]:
-    """Returns the bins of one op in a group, by default that of its form."""
+    """Returns coverpoint to the bin of one op in a group, by default that of its form."""
     block = replace(from_ops([op]), flag_delay=np.array([delay]))
-    return bins(cover(block, event, forms=(op.spec.name,)).groups[group or op.spec.name])
+    counts = cover(block, event, forms=(op.spec.name,)).groups[group or op.spec.name]
+    found = bins(counts)
+    return {item.name: found[item.name] for item in counts.group.points if item.name in found}
 
 
 class Made(NamedTuple):

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from tb.coverage.export.exchange import from_json
@@ -19,122 +18,117 @@ from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.events import FixEvent
 from tb.isa.fix.op import MteL0cGm, PreQuant, PreRelu, Scalar
+from tb.isa.lower import V06Op
 from tb.isa.profile import A5, KNOBS, SEED, Profile, using
-from tests.coverage.counting import hits, one
+from tests.coverage.counting import all_hits, cover, hits, one
 
-ALPHA = PreRelu("scalar_relu", Scalar("f32", 0x3E800000))
+TOP = (1 << 18) - 32
+KEPT = Profile(compact="legal")
 
 
 def half(op: MteGmUb) -> MteGmUb:
     return replace(op, src_type=Ptr("f16", "gm"), dst_type=Ptr("f16", "ub"))
 
 
-def knob_bins(found: dict[str, str]) -> dict[str, str]:
-    """Returns the bins of the points about fill and compact groups."""
-    return {name: label for name, label in found.items() if name.startswith(("fill", "compact"))}
+def rows(length: int, count: int) -> MteGmUb:
+    return MteGmUb(0, 0, length, count, length, length)
 
 
-@pytest.mark.long
-def test_rows_with_fill() -> None:
-    op = half(MteGmUb(0, 0, 5, 3, 16, 32))
-    assert knob_bins(one(op)) == {}
-    with using(A5):
+def padded(length: int, right: int, stride: int) -> MteGmUb:
+    return half(MteGmUb(0, 0, length, 2, 32, stride, (), Pad("f16", 0x3C00, 0, right)))
+
+
+HALF = half(MteGmUb(0, 0, 5, 3, 16, 32))
+LOOPS = MteGmUb(0, 0, 33, 1, 0, 0, (Loop(2, 40, 64),))
+ROWS: list[tuple[Profile, V06Op, dict[str, str]]] = [
+    (SEED, HALF, {}),
+    (A5, HALF, {"fill": "2", "fill_mod": "5", "fill_phase": "part of one"}),
+    (A5, replace(HALF, len_burst=32), {}),
+    (A5, MteUbGm(0, 0, 5, 1, 32, 16), {}),
+    (A5, MteGmL1(0, 0, 20, 1, 0, 0), {"fill": "1", "fill_mod": "20"}),
+    # With its fill the row ends at the end of the memory.
+    (A5, MteGmUb(0, TOP, 5, 1, 0, 0),
+     {"ub_place": "ends at top", "fill": "1", "fill_mod": "5", "fill_phase": "whole elements"}),
+    (SEED, MteGmUb(0, TOP, 5, 1, 0, 0), {"ub_place": "in last block"}),
+    (SEED, LOOPS, {"ub_loop0_stride": "next"}),
+    (A5, LOOPS, {"ub_loop0_stride": "next", "fill": "1", "fill_mod": "1",
+                 "fill_phase": "whole elements"}),
+    # Compact groups
+    (A5, rows(5, 3), {"compact": "fill", "compact_rows": "3..15", "compact_len": "below 32",
+                      "compact_elem": "1", "ub_row_stride": "compact"}),
+    (A5, rows(16, 2), {"compact": "whole blocks", "compact_rows": "2", "compact_len": "below 32",
+                       "compact_elem": "1", "ub_row_stride": "compact"}),
+    (A5, rows(48, 65), {"compact": "fill", "compact_rows": "65..", "compact_len": "above 32",
+                        "compact_elem": "1", "ub_row_stride": "compact"}),
+    (A5, rows(64, 3), {"ub_row_stride": "tight"}),
+    # Rows that repeat
+    (A5, MteGmUb(0, 0, 32, 3, 0, 32), {"gm_row_stride": "0"}),
+    (A5, MteGmUb(0, 0, 32, 3, 31, 32), {"gm_row_stride": "below len"}),
+    (A5, MteGmL1(0, 0, 32, 3, 8, 32), {"gm_row_stride": "below len"}),
+    # Ends of padded rows
+    (A5, padded(10, 0, 64), {"pad_end": "before it", "pad_moved": "no"}),
+    (A5, padded(30, 2, 96), {"pad_end": "before it", "pad_moved": "yes"}),
+    (A5, padded(30, 1, 32), {"pad_end": "at the stride", "pad_moved": "no"}),
+    # Long rows
+    (A5, MteGmUb(0, 0, 65536, 1, 0, 0), {"len": "65536..131071"}),
+    (A5, MteGmL1(0, 0, 131072, 1, 0, 0), {"len": "131072.."}),
+    (A5, MteGmUb(0, 0, 0, (1 << 21) - 1, 0, 0), {"nop_max": "n_burst 2097151"}),
+    (SEED, MteGmUb(0, 0, 65535, 1, 0, 0), {"len": "65535"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("profile", "op", "want"), ROWS)
+def test_bins_under_a_profile(profile: Profile, op: V06Op, want: dict[str, str]) -> None:
+    """A row without a point of fill or compact groups is not counted in any of them."""
+    with using(profile):
         found = one(op)
-        assert knob_bins(found) == {"fill": "2", "fill_mod": "5", "fill_phase": "part of one"}
-        assert knob_bins(one(replace(op, len_burst=32))) == {}
-        assert knob_bins(one(MteUbGm(0, 0, 5, 1, 32, 16))) == {}
-        assert knob_bins(one(MteGmL1(0, 0, 20, 1, 0, 0))) == {"fill": "1", "fill_mod": "20"}
-        # With its fill the row ends at the end of the memory.
-        top = (1 << 18) - 32
-        assert one(MteGmUb(0, top, 5, 1, 0, 0))["ub_place"] == "ends at top"
-    assert one(MteGmUb(0, top, 5, 1, 0, 0))["ub_place"] == "in last block"
+    knobs = {name for name in found if name.startswith(("fill", "compact"))}
+    assert {name: found.get(name) for name in knobs | want.keys()} == want
 
 
-def test_loops_step_over_fill() -> None:
-    op = MteGmUb(0, 0, 33, 1, 0, 0, (Loop(2, 40, 64),))
-    for profile in (SEED, A5):
-        with using(profile):
-            assert one(op)["ub_loop0_stride"] == "next"
-
-
-@pytest.mark.long
 @pytest.mark.parametrize(
-    ("length", "rows", "want"),
+    ("length", "count", "a5", "kept"),
+    [(5, 3, "fill", "kept"), (16, 2, "whole blocks", "whole blocks"), (48, 65, "fill", "kept")],
+)
+def test_compact_groups(length: int, count: int, a5: str, kept: str) -> None:
+    with using(A5):
+        assert one(MteGmL1(0, 0, length, count, length, length))["compact"] == a5
+    with using(KEPT):
+        assert one(rows(length, count))["compact"] == kept
+
+
+def test_a_store_never_repeats() -> None:
+    group = FunctionalCoverage(forms=("mte_ub_gm",)).groups["mte_ub_gm"].group
+    assert "below len" not in group.by_name["gm_row_stride"].labels
+
+
+BELOW, ZERO = FixEvent.ALPHA_NEGATIVE, FixEvent.ALPHA_MINUS_ZERO
+
+
+@pytest.mark.parametrize(
+    ("profile", "scaled", "event", "want"),
     [
-        (5, 3, {"compact": "fill", "compact_rows": "3..15", "compact_len": "below 32"}),
-        (16, 2, {"compact": "whole blocks", "compact_rows": "2", "compact_len": "below 32"}),
-        (48, 65, {"compact": "fill", "compact_rows": "65..", "compact_len": "above 32"}),
+        (SEED, True, BELOW, "alpha_behind_scale"),
+        (SEED, False, BELOW, "alpha_alone"),
+        (A5, True, BELOW, "alpha_for_scale"),
+        (A5, False, BELOW, "alpha_alone"),
+        (A5, True, ZERO, "alpha_zero_scaled"),
+        (A5, False, ZERO, "alpha_zero_alone"),
     ],
 )
-def test_compact_groups(length: int, rows: int, want: dict[str, str]) -> None:
-    op = MteGmUb(0, 0, length, rows, length, length)
-    with using(A5):
-        found = one(op)
-        assert knob_bins(found) == {**want, "compact_elem": "1"}
-        assert found["ub_row_stride"] == "compact"
-        assert one(MteGmUb(0, 0, 64, 3, 64, 64))["ub_row_stride"] == "tight"
-        assert one(MteGmL1(0, 0, length, rows, length, length))["compact"] == want["compact"]
-    with using(Profile(compact="legal")):
-        kept = one(op)["compact"]
-        assert kept == ("whole blocks" if length * rows % 32 == 0 else "kept")
-
-
-@pytest.mark.long
-def test_rows_that_repeat() -> None:
-    with using(A5):
-        assert one(MteGmUb(0, 0, 32, 3, 0, 32))["gm_row_stride"] == "0"
-        assert one(MteGmUb(0, 0, 32, 3, 31, 32))["gm_row_stride"] == "below len"
-        assert one(MteGmL1(0, 0, 32, 3, 8, 32))["gm_row_stride"] == "below len"
-    labels = FunctionalCoverage().groups["mte_ub_gm"].group.by_name["gm_row_stride"].labels
-    assert "below len" not in labels, "a store never repeats"
-
-
-def test_ends_of_padded_rows() -> None:
-    def padded(length: int, right: int, stride: int) -> dict[str, str]:
-        op = half(MteGmUb(0, 0, length, 2, 32, stride, (), Pad("f16", 0x3C00, 0, right)))
-        found = one(op)
-        return {name: found[name] for name in ("pad_end", "pad_moved") if name in found}
-
-    with using(A5):
-        assert padded(10, 0, 64) == {"pad_end": "before it", "pad_moved": "no"}
-        assert padded(30, 2, 96) == {"pad_end": "before it", "pad_moved": "yes"}
-        assert padded(30, 1, 32) == {"pad_end": "at the stride", "pad_moved": "no"}
-
-
-@pytest.mark.long
-def test_long_rows() -> None:
-    with using(A5):
-        assert one(MteGmUb(0, 0, 65536, 1, 0, 0))["len"] == "65536..131071"
-        assert one(MteGmL1(0, 0, 131072, 1, 0, 0))["len"] == "131072.."
-        assert one(MteGmUb(0, 0, 0, (1 << 21) - 1, 0, 0))["nop_max"] == "n_burst 2097151"
-    assert one(MteGmUb(0, 0, 65535, 1, 0, 0))["len"] == "65535"
-
-
-def alpha_bins(mode: str, event: FixEvent) -> set[str]:
-    """Returns the points of alpha that an op with a ReLU has bins of."""
-    quant = PreQuant(mode, Scalar("f32", 0x3F800000))
-    op = MteL0cGm(0, 0, 4, 16, 16, 32, pre_quant=quant, pre_relu=ALPHA)
-    coverage = FunctionalCoverage()
-    coverage.sample(from_ops([op]), None, np.array([event]))
-    coverage.flush()
-    counts = coverage.groups[NAME]
-    names = [x.name for x in counts.group.points if x.name.startswith("alpha_")]
-    return {name for name in names if hits(counts, name) and counts.wanted(name).any()} - {
-        "alpha_sign", "alpha_low",
-    }  # fmt: skip
-
-
-@pytest.mark.long
-def test_accumulators_below_zero() -> None:
-    below, zero = FixEvent.ALPHA_NEGATIVE, FixEvent.ALPHA_MINUS_ZERO
-    scaled, plain = "qf322f32_pre_scalar", "no_convert"
-    assert alpha_bins(scaled, below) == {"alpha_behind_scale"}
-    assert alpha_bins(plain, below) == {"alpha_alone"}
-    with using(A5):
-        assert alpha_bins(scaled, below) == {"alpha_for_scale"}
-        assert alpha_bins(plain, below) == {"alpha_alone"}
-        assert alpha_bins(scaled, zero) == {"alpha_zero_scaled"}
-        assert alpha_bins(plain, zero) == {"alpha_zero_alone"}
+def test_accumulators_below_zero(
+    profile: Profile, scaled: bool, event: FixEvent, want: str
+) -> None:
+    quant = PreQuant(
+        "qf322f32_pre_scalar" if scaled else "no_convert", Scalar("f32", 0x3F800000)
+    )  # fmt: skip
+    relu = PreRelu("scalar_relu", Scalar("f32", 0x3E800000))
+    op = MteL0cGm(0, 0, 4, 16, 16, 32, pre_quant=quant, pre_relu=relu)
+    with using(profile):
+        counts = cover(from_ops([op]), event, forms=("mte_l0c_gm",)).groups[NAME]
+    found = {name for name in all_hits(counts) if counts.wanted(name).any() and " " not in name}
+    alphas = {name for name in found if name.startswith("alpha_")}
+    assert alphas - {"alpha_sign", "alpha_low"} == {want}
 
 
 def test_modes_outside_of_the_list_are_out_of_scope() -> None:
@@ -171,12 +165,10 @@ def test_definitions_do_not_depend_on_the_profile() -> None:
 
 
 def test_runs_of_both_profiles_merge() -> None:
-    op = half(MteGmUb(0, 0, 5, 3, 16, 32))
     runs = []
     for profile in (SEED, A5):
         with using(profile):
-            coverage = FunctionalCoverage(forms=("mte_gm_ub",))
-            coverage.sample(from_ops([op]))
+            coverage = cover(from_ops([HALF]), forms=("mte_gm_ub",))
             runs.append(from_json(json.loads(json.dumps(coverage.to_json()))))
     seed, a5 = runs
     assert seed.groups["mte_gm_ub"].wanted("fill").sum() == 0
