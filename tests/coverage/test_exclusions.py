@@ -15,6 +15,8 @@ from tb.coverage.model import Coverage, CoverGroup, Cross, excluding, point
 from tb.coverage.table import table
 from tests.wording import line_says, says
 
+PROJECT = ROOT / "tb/regress/plan/exclusions.toml"
+
 
 def group(name: str = "small") -> CoverGroup:
     return CoverGroup(
@@ -38,34 +40,34 @@ def excluded(tmp_path: Path, coverage: Coverage, **changed: object) -> Coverage:
     return coverage
 
 
-def test_bins_of_a_point_do_not_count_there_nor_in_its_crosses(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("item", "bins", "total", "holes", "cells", "reasons"),
+    [
+        # Bins of a point count neither there nor in its crosses.
+        ("a", ["1*"], 1 + 2 + 1, ["0"], ["a=0 x b=y"], {"a": [1], "a x b": [2, 3]}),
+        ("a", ["?"], 1 + 2 + 2, ["1..3"], ["a=1..3 x b=x", "a=1..3 x b=y"],
+         {"a": [0], "a x b": [1]}),
+        ("a x b", ["* x b=y"], 2 + 2 + 1, ["0", "1..3"], ["a=1..3 x b=x"], {"a x b": [1, 3]}),
+    ],
+)  # fmt: skip
+def test_bins_and_cells(
+    tmp_path: Path,
+    item: str,
+    bins: list[str],
+    total: int,
+    holes: list[str],
+    cells: list[str],
+    reasons: dict[str, list[int]],
+) -> None:
     coverage = Coverage([group()])
     counts = coverage.groups["small"]
     assert counts.total == 2 + 2 + 3
-    excluded(tmp_path, coverage)
-    assert counts.total == 1 + 2 + 1
-    assert counts.holes("a") == ["0"]
-    assert counts.holes("a x b") == ["a=0 x b=y"]
+    excluded(tmp_path, coverage, item=item, bins=bins)
+    assert counts.total == total
+    assert (counts.holes("a"), counts.holes("a x b")) == (holes, cells)
     assert counts.excluded == {
-        "a": {1: "not ours"},
-        "a x b": {2: "not ours", 3: "not ours"},
+        name: dict.fromkeys(numbers, "not ours") for name, numbers in reasons.items()
     }
-
-
-def test_cells_of_a_cross(tmp_path: Path) -> None:
-    coverage = excluded(tmp_path, Coverage([group()]), item="a x b", bins=["* x b=y"])
-    counts = coverage.groups["small"]
-    assert counts.holes("a x b") == ["a=1..3 x b=x"]
-    assert counts.holes("a") == ["0", "1..3"]
-
-
-def test_brackets_and_dots_in_patterns_are_literal(tmp_path: Path) -> None:
-    with pytest.raises(PtoError, match="is no bin"):
-        excluded(tmp_path, Coverage([group()]), bins=["[01]*"])
-    with pytest.raises(PtoError, match="is no bin"):
-        excluded(tmp_path, Coverage([group()]), bins=["1.3"])
-    coverage = excluded(tmp_path, Coverage([group()]), bins=["?"])
-    assert coverage.groups["small"].excluded["a"] == {0: "not ours"}
 
 
 def test_hit_and_covered(tmp_path: Path) -> None:
@@ -107,6 +109,9 @@ def test_groups_of_other_widths_and_groups_that_are_missing(tmp_path: Path) -> N
         ({"group": "smal"}, "'smal' no group", "small"),
         ({"item": "a x c"}, "'a x c' no coverpoint cross small", "a x b"),
         ({"bins": ["2"]}, "'2' no bin small.a", "1..3"),
+        # Brackets and dots in patterns are literal.
+        ({"bins": ["[01]*"]}, r"'\[01\]\*' no bin small.a", "1..3"),
+        ({"bins": ["1.3"]}, r"'1\.3' no bin small.a", "1..3"),
         ({"bins": ["0", "4.."]}, r"'4\.\.' no bin reached small.a", "0"),
         ({"bins": []}, "bins", "reason"),
         ({"reason": ""}, "reason", "bins"),
@@ -141,12 +146,12 @@ def test_no_file_excludes_nothing(tmp_path: Path) -> None:
 
 
 def test_the_file_of_the_project_names_existing_bins() -> None:
-    load_exclusions(ROOT / "tb/regress/plan/exclusions.toml")
+    load_exclusions(PROJECT)
 
 
 @pytest.mark.long
 def test_the_example_in_the_file_of_the_project(tmp_path: Path) -> None:
-    text = (ROOT / "tb/regress/plan/exclusions.toml").read_text()
+    text = PROJECT.read_text()
     lines = [line.removeprefix("#     ") for line in text.split("\n") if line.startswith("#     ")]
     path = tmp_path / "exclusions.toml"
     path.write_text("\n".join(lines))

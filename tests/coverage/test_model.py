@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from tb.cli.main import app
-from tb.common.text import percent_text
 from tb.coverage.export.exchange import from_json, to_json
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import (
@@ -29,30 +27,31 @@ from tb.coverage.model import (
 )
 from tb.coverage.table import table
 
+A = point("a", ["x"])
+
 
 def small_group() -> CoverGroup:
     return CoverGroup(
         "small",
-        (
-            point("a", ["a0", "a1", "a2"], a2="cannot be"),
-            point("b", ["b0", "b1"]),
-        ),
+        (point("a", ["a0", "a1", "a2"], a2="cannot be"), point("b", ["b0", "b1"])),
         (Cross("a x b", ("a", "b"), (excluding("never together", a="a1", b="b0"),)),),
         "doc",
     )
+
+
+def crossing(*of: str, **excluded: str) -> CoverGroup:
+    """Returns a group of the point ``a`` and a cross that excludes some bins."""
+    exclude = (excluding("r", **excluded),) if excluded else ()
+    return CoverGroup("g", (A,), (Cross("c", of, exclude),))
 
 
 def index(**values: list[int]) -> dict[str, np.ndarray]:
     return {name: np.array(item, dtype=np.int64) for name, item in values.items()}
 
 
-def test_reachable_cells() -> None:
-    mask = small_group().reachable["a x b"]
-    assert mask.tolist() == [True, True, False, True, False, False]
-
-
 def test_counts_percent_and_holes() -> None:
     counts = GroupCounts(small_group())
+    assert counts.group.reachable["a x b"].tolist() == [True, True, False, True, False, False]
     assert counts.percent == 0
     assert counts.total == 2 + 2 + 3
     counts.sample(index(a=[0, 0, 1, NOT_SAMPLED], b=[0, 0, 1, 1]))
@@ -120,20 +119,10 @@ def test_index_outside_the_bins() -> None:
         (lambda: point("a", []), "at least one"),
         (lambda: point("a", ["x", "x"]), "distinct"),
         (lambda: point("a", ["x"], y="no such"), "no bins"),
-        (lambda: CoverGroup("g", (point("a", ["x"]), point("a", ["x"]))), "repeats"),
-        (lambda: CoverGroup("g", (point("a", ["x"]),), (Cross("c", ("a", "b")),)), "unknown b"),
-        (
-            lambda: CoverGroup(
-                "g", (point("a", ["x"]),), (Cross("c", ("a",), (excluding("r", b="x"),)),)
-            ),
-            "excludes by unknown b",
-        ),
-        (
-            lambda: CoverGroup(
-                "g", (point("a", ["x"]),), (Cross("c", ("a",), (excluding("r", a="q"),)),)
-            ),
-            "no bins",
-        ),
+        (lambda: CoverGroup("g", (A, A)), "repeats"),
+        (lambda: crossing("a", "b"), "unknown b"),
+        (lambda: crossing("a", b="x"), "excludes by unknown b"),
+        (lambda: crossing("a", a="q"), "no bins"),
         (lambda: GroupCounts(small_group(), {"b": np.zeros(3, np.int64)}), "2 bins"),
     ],
 )
@@ -153,15 +142,12 @@ def test_merge_adds_counts() -> None:
     one.merge(other)
     assert one.groups["small"].hits["a"].tolist() == [3, 1, 0]
     assert one.percent == 100
+    # A group that is missing is added as a copy.
+    empty = Coverage([])
+    empty.merge(other)
+    empty.merge(other)
+    assert empty.groups["small"].hits["a"].tolist() == [2, 2, 0]
     assert other.groups["small"].hits["a"].tolist() == [1, 1, 0]
-
-
-def test_merge_adds_missing_groups_as_copies() -> None:
-    one, other = Coverage([]), sampled([0], [0])
-    one.merge(other)
-    one.merge(other)
-    assert one.groups["small"].hits["a"].tolist() == [2, 0, 0]
-    assert other.groups["small"].hits["a"].tolist() == [1, 0, 0]
 
 
 def test_merge_of_different_definitions() -> None:
@@ -215,39 +201,19 @@ def test_summary() -> None:
     assert Coverage([]).percent == 100
 
 
-@pytest.mark.parametrize(
-    ("percent", "digits", "text"),
-    [(100.0, 1, "100.0"), (99.96, 1, "99.9"), (99.96, 2, "99.96"), (99.999, 2, "99.99"),
-     (99.94, 1, "99.9"), (0.0, 1, "0.0")],
-)  # fmt: skip
-def test_hundred_percent_has_no_hole(percent: float, digits: int, text: str) -> None:
-    assert percent_text(percent, digits) == text
-
-
 # --- `pto-dv coverage-table` prints what the coverage defines
 
 
-def printed() -> str:
+@pytest.mark.long
+def test_table_names_every_point_and_cross_with_the_reasons_of_its_exclusions() -> None:
     done = CliRunner().invoke(app, ["coverage-table"])
     assert done.exit_code == 0
-    return done.stdout
-
-
-@pytest.mark.long
-def test_table_names_every_point_and_cross() -> None:
-    text = printed()
+    text = done.stdout
     for counts in FunctionalCoverage(illegal=True).groups.values():
+        points, crosses = counts.group.points, counts.group.crosses
         assert f"| [`{counts.group.name}`](#{counts.group.name}) |" in text
-        for item in counts.group.points:
-            assert re.search(rf"^\| `{item.name}` \|", text, re.MULTILINE), item.name
-        for cross in counts.group.crosses:
-            assert re.search(rf"^\| {re.escape(cross.name)} \|", text, re.MULTILINE), cross.name
-
-
-@pytest.mark.long
-def test_table_gives_the_reason_of_every_exclusion() -> None:
-    text = printed()
-    for counts in FunctionalCoverage(illegal=True).groups.values():
-        reasons = [one.reason for cross in counts.group.crosses for one in cross.exclude]
-        reasons += [one.unreachable for item in counts.group.points for one in item.bins]
+        for name in [*[f"`{item.name}`" for item in points], *[cross.name for cross in crosses]]:
+            assert f"\n| {name} |" in text, name
+        reasons = [one.reason for cross in crosses for one in cross.exclude]
+        reasons += [one.unreachable for item in points for one in item.bins]
         assert all(reason in text for reason in reasons)

@@ -22,46 +22,38 @@ from tb.isa.lower import Descriptor
 from tb.isa.nz.op import MteGmL1Frac, lower_nz
 from tb.isa.ops import OPS_BY_CODE
 from tb.isa.rules import RULES, first_d_violation, lowering_violation
-from tests.coverage.counting import GM_UB, collect, form_of, hits
+from tests.coverage.counting import GM_UB, collect, cover, form_of, hits
 
 
 def slow(blocks: list[OpBlock]) -> tuple[Counter[str], Counter[str]]:
     """Counts forms x rules, and the orders of legal and illegal ops on each slot."""
     broken: Counter[str] = Counter()
     orders: Counter[str] = Counter()
+    # Blocks of one flush are consecutive.
+    last: dict[str, str] = {}
     for block in blocks:
-        for number, code in enumerate(block.opcode.tolist()):
-            rule = 0 if block.expected_rule is None else int(block.expected_rule[number])
-            form = form_of(block, number)
+        rules = [0] * len(block) if block.expected_rule is None else block.expected_rule.tolist()
+        for number, (code, rule) in enumerate(zip(block.opcode.tolist(), rules, strict=True)):
+            spec = OPS_BY_CODE[code]
             for item in block.legacy.get(number, ())[:-1]:
                 if isinstance(item, CopyUbufToUbuf):
                     found = lowering_violation(item)
                     assert found is not None
                     broken[f"form=copy_ubuf_to_ubuf x rule={found.rule.name}"] += 1
             if rule:
-                name = rule_name(OPS_BY_CODE[code].rules, rule)
-                broken[f"form={form} x rule={name}"] += 1
-    # Blocks of one flush are consecutive.
-    last: dict[str, str] = {}
-    for block in blocks:
-        for number, code in enumerate(block.opcode.tolist()):
-            rule = 0 if block.expected_rule is None else int(block.expected_rule[number])
+                name = rule_name(spec.rules, rule)
+                broken[f"form={form_of(block, number)} x rule={name}"] += 1
             mine = "illegal" if rule else "legal"
-            slot = OPS_BY_CODE[code].slot
-            if slot in last:
-                orders[f"{last[slot]}, {mine}"] += 1
-            last[slot] = mine
+            if spec.slot in last:
+                orders[f"{last[spec.slot]}, {mine}"] += 1
+            last[spec.slot] = mine
     return broken, orders
 
 
 @pytest.mark.long
 def test_against_one_op_at_a_time() -> None:
-    blocks = []
-    size = 0
-    for block in IllegalGenerator(1).blocks(1500):
-        blocks.append(block)
-        size += len(block)
-    assert size < 4096, "one flush"
+    blocks = list(IllegalGenerator(1).blocks(1500))
+    assert sum(len(block) for block in blocks) < 4096, "one flush"
     coverage = collect(blocks, illegal=True)
     counts = coverage.groups["rules"]
     broken, orders = slow(blocks)
@@ -100,24 +92,20 @@ def test_names_of_the_rules() -> None:
 
 
 def test_families_share_no_rule() -> None:
-    descs: list[Descriptor] = [
-        lower_burst(MteL1Bt(0, 0, 1, 4096, 0, 0)),
-        lower_burst(MteL1Fb(0, 0, 1, 4096, 0, 0)),
-        lower_nz(MteGmL1Frac(0, 0, "nd2nz", 1, 1, 0, 0, 1, 1, 1)),
-        lower_fix(MteL0cL1(0, 16, 1, 16, 16, 16)),
-        lower_fix(MteL0cUb(0, 0, 3, 32, 16, 32, ub_split="split_m")),
-    ]
+    made: list[tuple[Descriptor, int, str]] = [
+        (lower_burst(MteL1Bt(0, 0, 1, 4096, 0, 0)), 2, "form=mte_l1_bt x rule=BT-L02"),
+        (lower_burst(MteL1Fb(0, 0, 1, 4096, 0, 0)), 2, "form=mte_l1_fb x rule=FB-L02"),
+        (lower_nz(MteGmL1Frac(0, 0, "nd2nz", 1, 1, 0, 0, 1, 1, 1)), 4,
+         "form=mte_gm_l1_frac x rule=ND-L04"),
+        (lower_fix(MteL0cL1(0, 16, 1, 16, 16, 16)), 16, "form=mte_l0c_l1 x rule=FIX-L16"),
+        (lower_fix(MteL0cUb(0, 0, 3, 32, 16, 32, ub_split="split_m")), 21,
+         "form=mte_l0c_ub x rule=FIX-L21"),
+    ]  # fmt: skip
+    descs, numbers, cells = zip(*made, strict=True)
     broken = [first_d_violation(desc) for desc in descs]
-    numbers = [item.rule.number if item else 0 for item in broken]
-    assert numbers == [2, 2, 4, 16, 21]
-    counts = collect([from_descriptors(descs, expected_rule=numbers)], illegal=True).groups["rules"]
-    assert hits(counts, "form x rule") == {
-        "form=mte_l1_bt x rule=BT-L02": 1,
-        "form=mte_l1_fb x rule=FB-L02": 1,
-        "form=mte_gm_l1_frac x rule=ND-L04": 1,
-        "form=mte_l0c_l1 x rule=FIX-L16": 1,
-        "form=mte_l0c_ub x rule=FIX-L21": 1,
-    }
+    assert [item.rule.number if item else 0 for item in broken] == list(numbers)
+    counts = cover(from_descriptors(descs, expected_rule=numbers), illegal=True).groups["rules"]
+    assert hits(counts, "form x rule") == dict.fromkeys(cells, 1)
     assert hits(counts, "decided") == {"engine": 5}
 
 
@@ -138,14 +126,13 @@ def refused_block() -> OpBlock:
 def test_copies_refused_at_lowering() -> None:
     block = refused_block()
     assert (block.opcode == MTE_UB_UB.opcode).all()
-    coverage = collect([block], illegal=True)
+    coverage = cover(block, illegal=True)
     counts = coverage.groups["rules"]
     numbers = (5, 6, 7, 8, 11, 12)
     assert hits(counts, "rule") == {f"DMA-L{number:02}": 1 for number in numbers}
     assert hits(counts, "form") == {"copy_ubuf_to_ubuf": 6}
     assert hits(counts, "decided") == {"lowering": 6}
     assert coverage.groups["copy_ubuf_to_ubuf"].hits["nop"].sum() == 1
-    assert coverage.impossible == []
     alone = FunctionalCoverage(forms=("copy_ubuf_to_ubuf",), illegal=True).groups["rules"]
     assert alone.holes("decided") == ["lowering"]
 
@@ -155,9 +142,7 @@ def test_refused_copies_count_with_the_next_op() -> None:
     coverage.sample(refused_block(), np.array([False]))
     coverage.flush()
     assert hits(coverage.groups["rules"], "rule") == {}
-    other = FunctionalCoverage(forms=("mte_ub_ub",), illegal=True)
-    other.sample(refused_block())
-    other.flush()
+    other = cover(refused_block(), forms=("mte_ub_ub",), illegal=True)
     assert other.groups["rules"].hits["form"].sum() == 0
 
 

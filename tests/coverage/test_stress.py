@@ -12,7 +12,6 @@ import pytest
 from scoreboards.faults import BadAccess, Fault, FaultKind, Verdict
 from scoreboards.model.outcome import Outcome
 from tb.coverage.functional import FunctionalCoverage
-from tb.coverage.model import GroupCounts
 from tb.coverage.stress import GROUPS
 from tb.harness.items import Batch, CheckedBatch, Reset
 from tb.harness.knobs import PROFILES, RANGES, draw_profile
@@ -23,19 +22,11 @@ from tb.isa.footprint import Footprint
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
+from tests.coverage.counting import all_hits
 
 MTE2 = SLOTS.index("mte2")
 LOADS = [MteGmL1(4096 * k, 4096 * k, 256, 4, 256, 256) for k in range(3)]
 ROWS = Footprint(Space.GM, 0, 256, (4,), (256,))
-
-
-def hits(counts: GroupCounts) -> dict[str, dict[str, int]]:
-    """Returns the bins of each point and cross that were hit."""
-    return {
-        name: {counts.group.label(name, int(at)): int(values[at]) for at in np.flatnonzero(values)}
-        for name, values in counts.hits.items()
-        if values.any()
-    }
 
 
 def batch(errors: dict[int, Verdict] | None = None, **fields: Any) -> Any:
@@ -67,7 +58,7 @@ def test_groups_exist_for_the_tests_that_declare_them() -> None:
 
 def test_every_knob_has_its_bin() -> None:
     coverage = sampled(batch(), PROFILES[-1].values)
-    found = hits(coverage.groups["knobs"])
+    found = all_hits(coverage.groups["knobs"])
     assert found["stall"] == {"up to 1 in 4": 8}
     assert found["channel"] == dict.fromkeys(("ar", "r", "aw", "w", "b", "src", "dst", "done"), 1)
     assert found["port x latency x jitter"] == {
@@ -95,7 +86,7 @@ def test_an_error_is_counted_with_its_neighbours() -> None:
     errors = {0: Verdict([error(0)]), 1: Verdict([error(992), error(960)])}
     checked = batch(errors, faults=(Fault(Space.GM, 0, FaultKind.DECERR, nth=2),))
     checked.outcomes[2] = Outcome(Status.RULE, rule=5)
-    found = hits(sampled(checked).groups["faults"])
+    found = all_hits(sampled(checked).groups["faults"])
     assert found["kind x side x memory x place"] == {
         "kind=DECERR x side=read x memory=gm x place=first": 1,
         "kind=DECERR x side=read x memory=gm x place=last": 1,
@@ -125,7 +116,7 @@ def state(**changes: int) -> SimpleNamespace:
 
 def test_a_reset_is_counted_with_the_ops_in_flight() -> None:
     states = {0: state(), MTE2: state(held=2, reads=3, done_valid=1), 3: None}
-    found = hits(
+    found = all_hits(
         sampled(batch(reset=Reset(20, phase=7, again=(3,)), states=states)).groups["resets"]
     )
     assert found["slot x state"] == {

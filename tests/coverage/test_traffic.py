@@ -17,7 +17,16 @@ from tb.coverage.traffic import feeds
 from tb.coverage.view import FORMS
 from tb.isa.block import OpBlock
 from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
-from tests.coverage.counting import GM_UB, collect, form_of, hits, range_label, traffic
+from tests.coverage.counting import (
+    GM_UB,
+    collect,
+    cover,
+    form_of,
+    hits,
+    labels,
+    range_label,
+    traffic,
+)
 
 WAITS = ("0", "1..7", "8..63", "64..")
 
@@ -87,22 +96,17 @@ def test_scope_of_one_op() -> None:
     assert int(counts.wanted("form x depends x wait").sum()) == 4
     assert int(counts.wanted("producer x consumer").sum()) == 0
     assert "producer" not in table(coverage)
-    for block in traffic(7, 2000, ("mte_l1_ub",)):
-        coverage.sample(block)
-    coverage.flush()
-    assert counts.percent == 100
+    full = collect(traffic(7, 2000, ("mte_l1_ub",)), forms=("mte_l1_ub",))
+    assert full.groups["traffic"].percent == 100
 
 
 def test_scope_of_a_chain() -> None:
     counts = FunctionalCoverage(forms=("mte_gm_l1", "mte_l1_bt", "mte_l1_fb")).groups["traffic"]
-    pairs = [counts.group.label("producer x consumer", int(cell))
-             for cell in np.flatnonzero(counts.wanted("producer x consumer"))]  # fmt: skip
-    assert pairs == [
-        "producer=mte_gm_l1 x consumer=mte_l1_bt",
-        "producer=mte_gm_l1 x consumer=mte_l1_fb",
-    ]
-    waiting = [counts.group.label("form x depends x wait", int(cell))
-               for cell in np.flatnonzero(counts.wanted("form x depends x wait"))]  # fmt: skip
+    pairs, waiting = (
+        labels(counts, name, counts.wanted(name))
+        for name in ("producer x consumer", "form x depends x wait")
+    )
+    assert pairs == [f"producer=mte_gm_l1 x consumer={x}" for x in ("mte_l1_bt", "mte_l1_fb")]
     assert sum("waits" in cell for cell in waiting) == 2 * len(WAITS)
     assert sum("free" in cell for cell in waiting) == 3 * len(WAITS)
 
@@ -123,12 +127,13 @@ def test_every_possible_pair() -> None:
 
 @pytest.mark.parametrize("through_json", [False, True])
 def test_merge_of_runs_of_different_ops(through_json: bool) -> None:
-    alone = collect(traffic(8, 300, ("mte_gm_l1",)), forms=("mte_gm_l1",), illegal=True)
     others = ("mte_l1_bt", "copy_ubuf_to_ubuf")
     pair = collect(traffic(9, 300, others), forms=others)
-    total = from_json(json.loads(json.dumps(to_json(alone)))) if through_json else alone
+    total: Coverage = collect(traffic(8, 300, ("mte_gm_l1",)), forms=("mte_gm_l1",), illegal=True)
+    added: Coverage = pair
+    if through_json:
+        total, added = (from_json(json.loads(json.dumps(to_json(x)))) for x in (total, pair))
     before = {name: mask.copy() for name, mask in total.groups["traffic"].scope.items()}
-    added = from_json(json.loads(json.dumps(to_json(pair)))) if through_json else pair
     total.merge(added)
     counts = total.groups["traffic"]
     assert counts.hits["form"].sum() == 600
@@ -195,10 +200,7 @@ def test_block_by_block_is_the_same_as_all_at_once() -> None:
     together = collect(blocks)
     merged = Coverage([])
     for block in blocks:
-        alone = FunctionalCoverage()
-        alone.sample(block)
-        alone.flush()
-        merged.merge(alone)
+        merged.merge(cover(block))
     for name, counts in together.groups.items():
         for item, values in counts.hits.items():
             # Events are drawn again for every collection.
