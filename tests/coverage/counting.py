@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,13 +19,14 @@ from sequences.draw.traffic import TrafficGenerator
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import GroupCounts
 from tb.coverage.view import FORM_SPECS, FORMS
-from tb.isa.block import OpBlock, from_ops
+from tb.isa.block import OpBlock, from_descriptors, from_ops
 from tb.isa.burst.table import MTE_L1_BT
+from tb.isa.ctrl import CtrlOp, SetCtrl, write_ctrl
 from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import LegacySet
 from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.fix.table import WRITE_BACKS
-from tb.isa.lower import Descriptor, V06Op
+from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE
 from tb.isa.spaces import Space
 
@@ -143,12 +145,14 @@ def bins(counts: GroupCounts) -> dict[str, str]:
     return {name: next(iter(one)) for name, one in found.items()}
 
 
-def one(op: V06Op, event: int = 0, delay: int = -1, group: str = "") -> dict[str, str]:
-    """Returns coverpoint to the bin of one op in a group, by default that of its form."""
-    block = replace(from_ops([op]), flag_delay=np.array([delay]))
-    counts = cover(block, event, forms=(op.spec.name,)).groups[group or op.spec.name]
-    found = bins(counts)
-    return {item.name: found[item.name] for item in counts.group.points if item.name in found}
+def block_of(op: V06Op, writes: Sequence[CtrlOp] = (), delay: int = -1, rule: int = 0) -> OpBlock:
+    """Returns a block of one op after writes of CTRL, which is restored after it."""
+    if writes:
+        ctrl = reduce(lambda value, write: write_ctrl(write, value), writes, 0)
+        block = from_descriptors([lower(op, ctrl)], legacy={0: (*writes, op, SetCtrl(0))})
+    else:
+        block = from_ops([op])
+    return replace(block, flag_delay=np.array([delay]), expected_rule=np.array([rule]))
 
 
 class Made(NamedTuple):
@@ -157,19 +161,45 @@ class Made(NamedTuple):
     op: V06Op
     without: str
     want: dict[str, str]
-    event: int = 0
-    delay: int = -1
+    event: int
+    delay: int
+    writes: tuple[CtrlOp, ...]
 
-    def check(self, group: str = "") -> None:
-        """Compares the bins of the op in a group."""
-        found = one(self.op, self.event, self.delay, group)
+    def check(self, *groups: str) -> None:
+        """Compares the bins of the op in some groups, by default in that of its form."""
+        found = one(self.op, self.event, self.delay, self.writes, groups)
         assert {name: found.get(name) for name in self.want} == self.want
         assert not found.keys() & set(self.without.split())
 
 
-def made(op: V06Op, /, without: str = "", event: int = 0, delay: int = -1, **want: str) -> Made:
-    """Returns a row of hand-made ops, with an event of its data and a delay of flags."""
-    return Made(op, without, want, event, delay)
+def made(
+    op: V06Op,
+    /,
+    without: str = "",
+    event: int = 0,
+    delay: int = -1,
+    writes: tuple[CtrlOp, ...] = (),
+    **want: str,
+) -> Made:
+    """Returns a row: an event of the data, a delay of flags, writes of CTRL before the op."""
+    return Made(op, without, want, event, delay, writes)
+
+
+def one(
+    op: V06Op,
+    event: int = 0,
+    delay: int = -1,
+    writes: Sequence[CtrlOp] = (),
+    groups: Sequence[str] = (),
+) -> dict[str, str]:
+    """Returns coverpoint to the bin of one op in some groups, by default in that of its form."""
+    coverage = cover(block_of(op, writes, delay), event, forms=(op.spec.name,))
+    found: dict[str, str] = {}
+    for group in groups or (op.spec.name,):
+        counts = coverage.groups[group]
+        points = {item.name for item in counts.group.points}
+        found |= {name: label for name, label in bins(counts).items() if name in points}
+    return found
 
 
 def form_of(block: OpBlock, number: int) -> str:

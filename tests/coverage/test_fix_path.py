@@ -18,6 +18,7 @@ from tb.coverage.model import GroupCounts
 from tb.coverage.view import FORMS
 from tb.isa.block import from_ops
 from tb.isa.burst.op import MteL1Fb
+from tb.isa.ctrl import SetAtomic, SetCtrl
 from tb.isa.dtypes import Ptr
 from tb.isa.events import FIX_EVENT_NOTES, FixEvent
 from tb.isa.fix.op import (
@@ -33,13 +34,14 @@ from tb.isa.fix.op import (
 from tb.isa.fix.table import (
     ATOMIC_DST,
     ATOMIC_OPS,
+    ATOMIC_TYPES,
     CLIP_TYPES,
     DST_CODES,
     QUANT_MODES,
     QuantMode,
 )
 from tb.isa.lower import V06Op
-from tests.coverage.counting import Made, all_hits, cover, hits, labels, made
+from tests.coverage.counting import Made, all_hits, bins, block_of, cover, hits, labels, made
 
 COPIES = ("f32", "i32", "si32", "ui32")
 ONE = Scalar("f32", 0x3F800000)
@@ -199,10 +201,70 @@ ROWS = [
          event=FixEvent.RELU_CHANGED, relu_changed="normal_relu of i32"),
 ]  # fmt: skip
 
+NOSAT, KEEP = 1 << 48, 1 << 50
+BITS = ((KEEP, "0, 1"), (NOSAT, "1, 0"), (NOSAT | KEEP, "1, 1"))
+SUM = replace(COPY, atomic=Atomic("f32", "add"))
+ADDED = replace(CONVERTED, atomic=Atomic("f16", "add"))
+LARGEST = replace(CONVERTED, sat="nosat", atomic=Atomic("f16", "max"))
+UPDATED = FixEvent.ATOMIC_NAN | FixEvent.ATOMIC_INF | FixEvent.ATOMIC_OVERFLOW
+# Saturation and atomics from a clause or from CTRL.
+UNDER_CTRL = [
+    made(COPY, sat_source="CTRL 0, 0", set_ctrl="no", restored="no", atomic_source="none"),
+    made(replace(COPY, sat="nosat"), sat_source="nosat"),
+    made(replace(COPY, sat="preserve_nan"), sat_source="sat(preserve_nan)"),
+    *[made(CONVERTED, writes=(SetCtrl(value),),
+           sat_source=f"CTRL {under}", set_ctrl="yes", restored="yes")
+      for value, under in BITS],
+    *[made(replace(CONVERTED, sat="sat"), writes=(SetCtrl(value),), sat_source="sat", sat_under=under)
+      for value, under in BITS],
+    # A write of CTRL makes no legacy form of the op.
+    made(COPY, writes=(SetCtrl(NOSAT),), op="mte_l0c_gm", nop="live"),
+    made(SUM, atomic_source="clause"),
+    made(COPY, writes=(SetAtomic("f32"), SetAtomic("max")),
+         atomic_source="CTRL", atomic_ctrl="f32 max", atomic="f32 max", set_atomic_type="yes", set_atomic_op="yes"),
+    made(COPY, "atomic_ctrl", writes=(SetAtomic("f32"), SetAtomic("min"), SetAtomic("none")),
+         atomic_source="none", atomic_idle="2", set_atomic_none="yes"),
+    made(COPY, writes=(SetCtrl(3 << 9),), atomic_idle="3"),
+    made(SUM, writes=(SetAtomic("f32"),), atomic_under="same type"),
+    made(SUM, writes=(SetAtomic("s8"),), atomic_under="other type"),
+    made(SUM, writes=(SetCtrl(NOSAT),), atomic_under="off"),
+    made(CONVERTED,
+         writes=(SetCtrl(ATOMIC_TYPES["f16"] << 6 | ATOMIC_OPS["min"] << 9),),
+         atomic_ctrl="f16 min"),
+    # Bit 48 of updates of f16.
+    made(ADDED, event=UPDATED, f16_nan="add c48 0", f16_inf="add c48 0", f16_overflow="add c48 0"),
+    made(LARGEST, event=UPDATED, without="f16_overflow",
+         f16_nan="max c48 1", f16_inf="max c48 1"),
+    made(SUM, event=UPDATED, without="f16_nan"),
+]  # fmt: skip
+
 
 @pytest.mark.parametrize("row", ROWS)
 def test_bins_of_an_op(row: Made) -> None:
     row.check(NAME)
+
+
+@pytest.mark.parametrize("row", UNDER_CTRL)
+def test_bins_of_an_op_under_ctrl(row: Made) -> None:
+    row.check(NAME, "mte_l0c_gm")
+
+
+@pytest.mark.parametrize(("value", "under"), BITS)
+def test_clauses_are_crossed_with_ctrl(value: int, under: str) -> None:
+    block = block_of(replace(CONVERTED, sat="sat"), (SetCtrl(value),))
+    found = bins(cover(block, forms=("mte_l0c_gm",)).groups[NAME])
+    assert found["sat_clause x sat_under"] == f"sat_clause=sat x sat_under={under}"
+
+
+def test_every_type_and_op_of_ctrl() -> None:
+    group = FunctionalCoverage(forms=("mte_l0c_gm",)).groups["mte_l0c_gm"].group
+    assert len(group.by_name["atomic_ctrl"].labels) == len(ATOMIC_TYPES) * len(ATOMIC_OPS)
+
+
+@pytest.mark.parametrize("ctrl", [7 << 6, 1 << 6 | 3 << 9])
+def test_codes_of_ctrl_without_a_meaning(ctrl: int) -> None:
+    rules = cover(block_of(COPY, (SetCtrl(ctrl),), rule=26), illegal=True).groups["rules"]
+    assert hits(rules, "form x rule") == {"form=mte_l0c_gm x rule=FIX-L26": 1}
 
 
 def test_clips_and_payloads_that_cannot_be() -> None:
