@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import Any
 
 import pytest
@@ -24,32 +25,16 @@ L1 = 524288
 GM = 1 << 40
 
 
-def ub_ub(**changes: Any) -> Descriptor:
-    return lower(dataclasses.replace(MteUbUb(4096, 0, 2, 3, 1, 2), **changes))
-
-
-def ub_l1(**changes: Any) -> Descriptor:
-    return lower(dataclasses.replace(MteUbL1(4096, 0, 2, 3, 1, 2), **changes))
-
-
-def bias(**changes: Any) -> Descriptor:
-    base = MteL1Bt(0, 0, 1, 4, 0, 0, Ptr("f16", "l1"), Ptr("f32", "bt"))
+def changed(base: V06Op, **changes: Any) -> Descriptor:
     return lower(dataclasses.replace(base, **changes))
 
 
-def rows(**changes: Any) -> Descriptor:
-    return lower(dataclasses.replace(MteL1Fb(0, 0, 2, 4, 0, 0), **changes))
-
-
-def frac(**changes: Any) -> Descriptor:
-    base = MteGmL1Frac(0, 0, "nd2nz", 32, 16, 32, 2, 1, 16, 64, 1024)
-    return lower(dataclasses.replace(base, **changes))
-
-
-def small(**changes: Any) -> Descriptor:
-    return frac(**{"d_value": 4, "smallc0_en": 1, "dst_loop2_stride": 0, **changes})
-
-
+ub_ub = partial(changed, MteUbUb(4096, 0, 2, 3, 1, 2))
+ub_l1 = partial(changed, MteUbL1(4096, 0, 2, 3, 1, 2))
+bias = partial(changed, MteL1Bt(0, 0, 1, 4, 0, 0, Ptr("f16", "l1"), Ptr("f32", "bt")))
+rows = partial(changed, MteL1Fb(0, 0, 2, 4, 0, 0))
+frac = partial(changed, MteGmL1Frac(0, 0, "nd2nz", 32, 16, 32, 2, 1, 16, 64, 1024))
+small = partial(frac, d_value=4, smallc0_en=1, dst_loop2_stride=0)
 ONE = {"n_burst": 1}
 
 CASES = [

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
@@ -65,24 +65,11 @@ SEED_OP = MteL0cGm(
 )  # fmt: skip
 
 
-def gm(**changes: Any) -> MteL0cGm:
-    return dataclasses.replace(MteL0cGm(0, 0, 16, 32, 16, 32), **changes)
-
-
-def half(**changes: Any) -> MteL0cGm:
-    return gm(**{"pre_quant": TO_F16, "dst_type": F16_GM, **changes})
-
-
-def nibble(**changes: Any) -> MteL0cGm:
-    return gm(**{"pre_quant": TO_S4, "dst_type": I4_GM, **changes})
-
-
-def l1(**changes: Any) -> MteL0cL1:
-    return dataclasses.replace(MteL0cL1(0, 0, 16, 32, 16, 32), **changes)
-
-
-def ub(**changes: Any) -> MteL0cUb:
-    return dataclasses.replace(MteL0cUb(0, 0, 16, 32, 16, 32), **changes)
+gm = partial(dataclasses.replace, MteL0cGm(0, 0, 16, 32, 16, 32))
+l1 = partial(dataclasses.replace, MteL0cL1(0, 0, 16, 32, 16, 32))
+ub = partial(dataclasses.replace, MteL0cUb(0, 0, 16, 32, 16, 32))
+half = partial(gm, pre_quant=TO_F16, dst_type=F16_GM)
+nibble = partial(gm, pre_quant=TO_S4, dst_type=I4_GM)
 
 
 def clipped(dst: str, kind: str, bits: int, mode: str) -> MteL0cGm:

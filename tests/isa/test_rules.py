@@ -4,12 +4,23 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, DmaRegisters, lower_copy
-from tb.isa.dma.op import DmaDescriptor, Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad, lower_dma
+from tb.isa.dma.op import (
+    DmaDescriptor,
+    DmaOp,
+    Loop,
+    MteGmL1,
+    MteGmUb,
+    MteL1Ub,
+    MteUbGm,
+    Pad,
+    lower_dma,
+)
 from tb.isa.dtypes import Ptr
 from tb.isa.profile import parse_profile, using
 from tb.isa.rules import RULES, first_d_violation, s_violations, t_violations
@@ -30,32 +41,19 @@ def rule_of(desc: DmaDescriptor) -> int:
     return violation.rule.number if violation else 0
 
 
-def load(**changes: Any) -> DmaDescriptor:
-    return lower_dma(dataclasses.replace(LOAD, **changes))
+def changed(base: DmaOp | CopyGmToUbuf | CopyUbufToGm, **changes: Any) -> DmaDescriptor:
+    op = dataclasses.replace(base, **changes)
+    return (
+        lower_copy(op, DmaRegisters())
+        if isinstance(op, CopyGmToUbuf | CopyUbufToGm)
+        else lower_dma(op)
+    )
 
 
-def store(**changes: Any) -> DmaDescriptor:
-    return lower_dma(dataclasses.replace(STORE, **changes))
-
-
-def padded(**changes: Any) -> DmaDescriptor:
-    return lower_dma(dataclasses.replace(PADDED, **changes))
-
-
-def copy_in(**changes: Any) -> DmaDescriptor:
-    return lower_copy(dataclasses.replace(COPY_IN, **changes), DmaRegisters())
-
-
-def copy_out(**changes: Any) -> DmaDescriptor:
-    return lower_copy(dataclasses.replace(COPY_OUT, **changes), DmaRegisters())
-
-
-def gm_l1(**changes: Any) -> DmaDescriptor:
-    return lower_dma(dataclasses.replace(MteGmL1(0, 0, 64, 2, 64, 64), **changes))
-
-
-def l1_ub(**changes: Any) -> DmaDescriptor:
-    return lower_dma(dataclasses.replace(MteL1Ub(0, 0, 2, 2, 0, 0), **changes))
+load, store, padded = partial(changed, LOAD), partial(changed, STORE), partial(changed, PADDED)
+copy_in, copy_out = partial(changed, COPY_IN), partial(changed, COPY_OUT)
+gm_l1 = partial(changed, MteGmL1(0, 0, 64, 2, 64, 64))
+l1_ub = partial(changed, MteL1Ub(0, 0, 2, 2, 0, 0))
 
 
 def one_row(length: int) -> dict[str, int]:
