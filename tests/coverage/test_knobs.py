@@ -119,9 +119,8 @@ BELOW, ZERO = FixEvent.ALPHA_NEGATIVE, FixEvent.ALPHA_MINUS_ZERO
 def test_accumulators_below_zero(
     profile: Profile, scaled: bool, event: FixEvent, want: str
 ) -> None:
-    quant = PreQuant(
-        "qf322f32_pre_scalar" if scaled else "no_convert", Scalar("f32", 0x3F800000)
-    )  # fmt: skip
+    mode = "qf322f32_pre_scalar" if scaled else "no_convert"
+    quant = PreQuant(mode, Scalar("f32", 0x3F800000))
     relu = PreRelu("scalar_relu", Scalar("f32", 0x3E800000))
     op = MteL0cGm(0, 0, 4, 16, 16, 32, pre_quant=quant, pre_relu=relu)
     with using(profile):
