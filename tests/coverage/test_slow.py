@@ -23,6 +23,8 @@ FAR = 1 << 32
 GAPS = ("0", "1", "2..3", "4..15", "16..")
 M = ("1", "2..14", "15", "16", "17..31", "32", "33..63", "64..255", "256..1023", "1024..")
 N = ("1", "2..7", "8..14", "15", "16", "17..31", "32", "33..63", "64..255", "256..1023", "1024..")
+NZ_ROWS = ("1", "2..14", "15", "16", "17..30", "31", "32", "33..63", "64..255", "256..")
+BURSTS = ("1", "2", "3", "4..7", "8..31", "32..64", "65..255", "256..511", "512..")
 WRITTEN = ("1..31", "32..255", "256..1023", "1024..4095", "4096..16383", "16384..")
 REPACKED = (
     "32..63", "64..255", "256..1023", "1024..4095", "4096..16383", "16384..65535", "65536..",
@@ -95,7 +97,12 @@ def strided(desc: DmaDescriptor, bus: int) -> dict[str, str]:
         return {"nop": zeros[0] if len(zeros) == 1 else "several zeros"}
     ext, loc = desc.spec.source, desc.spec.destination
     active = "+".join(str(k) for k, count in enumerate(counts) if count > 1)
-    found = {"elem": str(desc.elem_bytes), "nop": "live", "loops_active": active or "none"}
+    found = {
+        "elem": str(desc.elem_bytes),
+        "nop": "live",
+        "loops_active": active or "none",
+        "n_burst": range_label(desc.n_burst, BURSTS),
+    }
     if {ext, loc} == {"gm", "ub"}:
         return found | between_gm_and_ub(desc, bus)
     found["n_loops"] = str(len(counts))
@@ -276,6 +283,7 @@ def repack(desc: NzDescriptor, bus: int) -> dict[str, str]:
         "packing": mode + " small" * bool(desc.small_c0),
         "nop": "live",
         "elem": str(desc.elem_bytes),
+        "n": range_label(desc.n_value, NZ_ROWS),
         "gm_mod": str(read.base % bus),
         "row_mod": str(read.length % bus),
         "inner": inner_class(desc),
