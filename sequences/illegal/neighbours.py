@@ -20,6 +20,7 @@ from sequences.fixpipe.ctrl import STORED_BITS, ctrl_of
 from sequences.illegal.bases import SMALL, Base, bases
 from sequences.illegal.operands import (
     Path,
+    bits_of_type,
     field_bits,
     operand,
     operands,
@@ -119,7 +120,9 @@ def lowered(op: Any, ctrl: int) -> Descriptor | None:
 
 
 def has_meaning(one: Neighbour) -> bool:
-    """Tells whether an operand that is negative has a sign in the descriptor."""
+    """Tells whether typed bits fit their type, and the descriptor has signs for negative values."""
+    if any(value >> bits_of_type(one.op, path) for path, value in one.changes if value > 0):
+        return False
     if all(value >= 0 for _, value in one.changes):
         return True
     desc = None if isinstance(one.op, CopyUbufToUbuf) else lowered(one.op, one.ctrl)

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 
-from tb.isa.dtypes import Ptr
+from tb.isa.dtypes import Ptr, element_bits
 from tb.isa.fields import OpSpec
 from tb.isa.lower import OP_CLASSES
 from tb.isa.ops import LEGACY_FORMS
@@ -41,11 +41,16 @@ def _collect(value: object, path: Path, found: dict[Path, int]) -> None:
             _collect(getattr(value, field.name), (*path, field.name), found)
 
 
-def operand(op: Any, path: Path) -> int:
-    """Returns the number at a path."""
+def operand_of(op: Any, path: Path) -> Any:
+    """Returns what is at a path."""
     for part in path:
         op = op[part] if isinstance(part, int) else getattr(op, part)
-    number: int = op
+    return op
+
+
+def operand(op: Any, path: Path) -> int:
+    """Returns the number at a path."""
+    number: int = operand_of(op, path)
     return number
 
 
@@ -62,6 +67,14 @@ def with_operand(op: Any, path: Path, value: int) -> Any:
 def text_of(path: Path) -> str:
     """Returns a path as one word: ``loops.1.count``."""
     return ".".join(map(str, path))
+
+
+def bits_of_type(op: Any, path: Path) -> int:
+    """Returns the bits that the type of an operand holds: those of a clip, else 64.
+
+    Wider pad values and patterns break a rule; a wider clip has no descriptor.
+    """
+    return element_bits(operand_of(op, path[:-1]).dtype) if path[-1] == "bits" else 64
 
 
 def field_bits(op: Any, path: Path) -> int:
