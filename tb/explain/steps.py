@@ -70,7 +70,7 @@ def of_text(
         PtoError: the text is no op, or breaks a rule of the language.
     """
     written = statements(text, values, element)
-    ops = _quickly(written) if ubuf_to_ubuf == "bytes" else None
+    ops = _quickly(written, ubuf_to_ubuf)
     if ops is None:
         found = _read(written, ubuf_to_ubuf, quant_codes)
     else:
@@ -110,10 +110,11 @@ def other(name: str, place: str = "") -> Chosen:
     return Chosen(None, None, 0, name, place, "", (), 0)
 
 
-def _quickly(written: Statements) -> list[Named] | None:
-    """Returns the ops of a text in the form of reports, or None for any other."""
+def _quickly(written: Statements, ubuf_to_ubuf: UNIT) -> list[Named] | None:
+    """Returns the ops of a text that says all values, or None for any other."""
+    blocks = ubuf_to_ubuf == "blocks"
     try:
-        return [(quick_op(statement), statement.name) for statement in written.ops]
+        return [(quick_op(x, ubuf_blocks=blocks), x.name) for x in written.ops]
     except NotQuickError:
         return None
 

@@ -23,10 +23,10 @@ from tests.explain.test_command import ELEMENTS, EVERY_OP
 
 def both(text: str, element: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Chosen], bool]:
     """Returns the ops as the reader of programs reads them, and whether the quick way has them."""
-    quick = steps._quickly(statements(text, {}, element)) is not None
+    quick = steps._quickly(statements(text, {}, element), "bytes") is not None
     told = of_text(text, {}, element)
     with monkeypatch.context() as patch:
-        patch.setattr(steps, "_quickly", lambda _: None)
+        patch.setattr(steps, "_quickly", lambda *_: None)
         slow = of_text(text, {}, element)
     assert told == slow
     return slow, quick
