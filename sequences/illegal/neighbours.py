@@ -366,7 +366,11 @@ class Search:
         for rule, ways in sorted(self._found.items()):
             kinds: dict[str, list[list[Neighbour]]] = defaultdict(list)
             for key in self._shuffled(key for key in ways if key[0] != "pair"):
-                kinds[key[0]].append(self._extremes_first(ways[key]))
+                nearest, *others = self._extremes_first(ways[key])
+                if key[0] == "bit" and rule:  # The highest bit that breaks a rule has a turn, too.
+                    kinds["high bit"].append(others)
+                    others = []
+                kinds[key[0]].append([nearest, *others])
             turns = [_in_turns(lists) for lists in kinds.values()]
             pairs = [found for (kind, _), found in ways.items() if kind == "pair"]
             yield from ((rule, one) for one, *_ in pairs if can_be_sent(one, legal=False))

@@ -69,7 +69,7 @@ MEETINGS = (
     BugRun("fix_flags_check_only_not_waited", WRITE_BACKS, "data", seed=4703),
     BugRun("fix_bank_of_word_before", WRITE_BACKS, "data", program="batch"),
     BugRun("store_lane_ignored", ("mte_ub_gm",), "hang"),
-    BugRun("l06_16_bytes", ("mte_gm_ub",), "rule", test="illegal"),
+    BugRun("l06_16_bytes", ("mte_gm_ub",), "status", test="illegal"),
     BugRun("local_read_error_lost", ("mte_ub_gm",), "late burst", test="errors"),
 )
 TRANSACTIONS = 150
