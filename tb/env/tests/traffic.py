@@ -96,7 +96,7 @@ class RandomTest(PtoTestBase):
         return self.filter_chain().blocks(source.blocks, settings.transactions)
 
     def illegal_blocks(self, seed: int) -> Iterator[OpBlock]:
-        """Yields blocks of N ops that may be sent, about half of them illegal."""
+        """Yields blocks of N ops that may be sent, most of them illegal."""
         settings = self.run.settings
         ops = settings.ops
         shapes, reports = self.limits.shapes(ops), self.limits.reports(ops)
@@ -135,7 +135,7 @@ class IllegalTest(RandomTest):
     """Every D rule broken in many ways, legal ops between them."""
 
     def items(self) -> Iterator[BlockItem]:
-        """Yields blocks with N ops in all, about half of them illegal."""
+        """Yields blocks with N ops in all, most of them illegal."""
         settings = self.run.settings
         for number, block in enumerate(self.illegal_blocks(settings.seed)):
             if self.run.aborted:
