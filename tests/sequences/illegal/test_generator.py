@@ -200,7 +200,7 @@ def test_blocks(ops: tuple[str, ...]) -> None:
         assert refused > 400
         assert rules[0] == count
         return
-    assert 0.25 < rules[0] / count < 0.75
+    assert 0.15 < rules[0] / count < 0.5
     for number in rules_of(ops[0]):
         assert rules[number]
 
