@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -62,7 +63,7 @@ class Item:
     key: str = ""
 
 
-class Tokens:
+class Tokens(ABC):
     """Tokens of a text from an offset on. Types and attributes are of the classes derived."""
 
     __slots__ = ("at", "before", "kind", "next", "text", "value")
@@ -144,10 +145,10 @@ class Tokens:
         del name
         return ""
 
+    @abstractmethod
     def type(self) -> Any:
         """Reads a type."""
-        raise NotImplementedError
 
+    @abstractmethod
     def attribute_dictionary(self) -> dict[str, Any]:
         """Reads ``{...}`` if it is here."""
-        raise NotImplementedError

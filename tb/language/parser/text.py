@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, NoReturn, TypeVar
 
@@ -193,9 +194,9 @@ class ProgramText(Tokens):
             found.append(self.use())
         return found
 
+    @abstractmethod
     def resolve(self, use: Use, kind: Attribute) -> SSAValue:
         """Returns the value of a use that is written with a type."""
-        raise NotImplementedError
 
     def resolved(self, uses: Sequence[Use], kinds: Sequence[Attribute], at: int) -> list[SSAValue]:
         """Returns the values of uses that are written with the types at an offset."""
@@ -218,6 +219,6 @@ class ProgramText(Tokens):
         """Reads a value of a type."""
         return self.resolve(self.use(), kind)
 
+    @abstractmethod
     def region(self, arguments: Sequence[Argument] = ()) -> Region:
         """Reads ``{ ops }``; its first block has the arguments."""
-        raise NotImplementedError
