@@ -10,7 +10,8 @@ import numpy as np
 from sequences.blocks import Program, lower_program
 from sequences.constraints import FIX_NAMES
 from sequences.fixpipe.plain_ops import fb_rows
-from sequences.illegal.legacy import REGISTER_FORMS, register_programs, to_program
+from sequences.illegal.bases import REGISTER_FORMS
+from sequences.illegal.legacy import register_programs, to_program
 from sequences.illegal.neighbours import Neighbour, can_be_scored, neighbours
 from tb.isa.block import Fill
 from tb.isa.ctrl import SetCtrl

@@ -123,19 +123,24 @@ class IllegalGenerator:
         if fix:
             self._fills.append(FixGenerator(rng, fix, limits, self.ops))
         self._good_blocks: list[OpBlock] = []
-        self._bad: list[Case] = []
-        self._good: list[Case] = []
+        self._left: dict[bool, list[Case]] = {True: [], False: []}
+        self._lacking: set[bool] = set()
 
     def _next_case(self, rule: bool) -> Case:
-        cases = self._bad if rule else self._good
-        if not cases:
+        """Returns a case that breaks a rule, or a legal one; the other kind where there is none.
+
+        All ops are legal where no rule may be broken, or where lowering refuses the illegal ones.
+        """
+        if rule in self._lacking:
+            rule = not rule
+        if not self._left[rule]:
             made = self._in_turns()
-            # Those of the other kind are used where there are none.
-            for kind, of_kind in ((True, self._bad), (False, self._good)):
-                if not of_kind:
-                    of_kind += [case for case in made if bool(case.rule) == kind]
-        # Where no rule may be broken all ops are legal.
-        return cases.pop() if cases else self._next_case(not rule)
+            self._lacking = {True, False} - {bool(case.rule) for case in made}
+            for kind, cases in self._left.items():
+                if not cases:
+                    cases += [case for case in made if bool(case.rule) == kind]
+            return self._next_case(rule)
+        return self._left[rule].pop()
 
     def _in_turns(self) -> list[Case]:
         """Returns new cases, last the first of each form and rule, before these the second ones."""
@@ -196,7 +201,16 @@ class IllegalGenerator:
         rng = self._rng
         if left < 3 or not self._fills or rng.random() < 0.5:
             cases = [self._next_case(True), self._next_case(False), self._next_case(True)]
-            return self._block(cases[3 - min(left, 3) :])
+            return self._block(_disjoint(cases[3 - min(left, 3) :], 1))
         bad = min(int(rng.integers(1, MOST_BAD + 1)), left - 1)
         good = self._fill(left - bad)
-        return merge(rng, good, self._block([self._next_case(True) for _ in range(bad)]))
+        cases = [self._next_case(True) for _ in range(bad)]
+        kept = _disjoint(cases, 0)
+        return merge(rng, good, self._block(kept)) if kept else self._block(cases[:1])
+
+
+def _disjoint(cases: Sequence[Case], most: int) -> list[Case]:
+    """Returns the cases of a block with at most ``most`` legal ones: those could overlap."""
+    legal = [case for case in cases if not case.rule]
+    dropped = legal[most:]
+    return [case for case in cases if case not in dropped]

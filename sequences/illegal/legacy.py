@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sequences.blocks import Program, changed
-from sequences.illegal.bases import DRAWN, REGISTER_FORMS, REGISTER_LOOPS, bases
+from sequences.illegal.bases import DRAWN, REGISTER_LOOPS, bases
 from tb.isa.ctrl import SetCtrl
 from tb.isa.dma.legacy import (
     OUTTOUB,
@@ -170,6 +170,3 @@ def _refused_sets(drawn: list[Any], side: str) -> Named:
     for bad, op in zip(refused, drawn, strict=False):
         sets, copy = to_legacy(op)
         yield f"refused {type(bad).__name__}", (*sets, bad, copy)
-
-
-__all__ = ["REGISTER_FORMS", "register_programs", "to_legacy", "to_program"]

@@ -199,7 +199,7 @@ def statement(
             return _of(name, part, begin, None, items, kinds, "", sub, names)
         reading = match_text(read_op(tokens, row, 0, typed=False), row, literals=True)
     except TextError as error:
-        raise PtoError(str(error), where=f"{WHERE} {name}") from None
+        raise PtoError(str(error), where=f"{WHERE} {name}", legal=error.legal) from None
     for fault in reading.faults:
         rule = f"{fault.rule}: " if fault.rule else ""
         raise PtoError(f"{rule}{fault.message}", where=f"{WHERE} pto.{name}", legal=fault.legal)

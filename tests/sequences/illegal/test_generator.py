@@ -198,6 +198,7 @@ def test_blocks(ops: tuple[str, ...]) -> None:
     if ops == ("copy_ubuf_to_ubuf",):
         refused = sum(len(entry) > 1 for block in blocks for entry in block.legacy.values())
         assert refused > 400
+        assert all(len(block) == 1 for block in blocks), "legal ops of a block could overlap"
         assert rules[0] == count
         return
     assert 0.15 < rules[0] / count < 0.5
