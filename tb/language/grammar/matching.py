@@ -355,7 +355,7 @@ def _type_words(reading: Reading) -> None:
     mode = reading.words.get("mode")
     for word, at in text.words:
         if word in MODES and mode is not None and word != mode:
-            reading.fault(f"the types say {word}, the op {mode}", at=at)
+            reading.fault(f"the types have {word}, the op has {mode}", at=at)
         elif word not in TYPE_WORDS and not reading.faults:
             reading.fault(f"expected a type, found {word!r}", at=at)
     if reading.faults:
@@ -375,5 +375,5 @@ def _type_words(reading: Reading) -> None:
             continue
         counts[word] -= 1
         if counts[word] < 0:
-            message = f"the types speak of {word} more often than the op has such a clause"
+            message = f"the types have {word} more often than the op has such a clause"
             reading.fault(message, at=at)
