@@ -10,17 +10,17 @@ from itertools import product
 from sequences.blocks import Op, Program, block_of, changed, lower_program
 from sequences.constraints import (
     BUS_BYTES,
-    GM_SIZE,
+    FIX_NAMES,
     OP_NAMES,
-    UB_SIZE,
     ConstraintError,
     check_ops,
 )
 from sequences.corner.atomics import atomic_blocks
 from sequences.corner.fixpipe import fix_blocks
-from sequences.corner.knobs import knob_limits, knob_shapes, neighbours, packed_stores
+from sequences.corner.knobs import knob_shapes, neighbours, packed_stores
 from sequences.corner.l0 import l0_blocks
 from sequences.corner.l1 import l1_blocks
+from sequences.corner.limits import limit_ops
 from sequences.corner.spots import Spot, block, packed, up
 from sequences.illegal.legacy import to_legacy
 from tb.isa.block import OpBlock
@@ -29,7 +29,7 @@ from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToUbuf, DmaRegisters
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dma.table import LOCAL_STRIDE_BITS, MAX_LOOPS, PAD_LIMIT
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
-from tb.isa.ops import LEGACY_FORMS
+from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.profile import current
 from tb.isa.program import moving
 from tb.isa.spaces import UB_BLOCK
@@ -47,13 +47,6 @@ def spot(op: V06, modulus: int = 1, residue: int = 0) -> Spot:
     """Returns an op to be placed so that its GM address is ``residue`` modulo ``modulus``."""
     wish = (modulus, residue)
     return Spot(op, source=wish) if isinstance(op, MteGmUb) else Spot(op, destination=wish)
-
-
-def place(op: V06, gm_addr: int, ub_addr: int) -> V06:
-    """Returns ``op`` at other base addresses."""
-    if isinstance(op, MteGmUb):
-        return replace(op, gm_src=gm_addr, ub_dst=ub_addr)
-    return replace(op, gm_dst=gm_addr, ub_src=ub_addr)
 
 
 def copy(
@@ -132,60 +125,8 @@ def loop_counts() -> Iterator[Spot]:
     # A source may be read again and again; a destination may not.
     yield spot(copy(False, 50, 2, 60, 64, [(3, 0, 128), (2, 10, 384)]))
     yield spot(copy(True, 50, 2, 60, 64, [(3, 120, 0), (2, 360, 32)]))
-
-
-def maxima() -> Iterator[V06]:
-    """The largest counts, lengths and strides that memory allows, one op at a time."""
-    for store in (False, True):
-        yield copy(store, 32, UB_SIZE // 32, 32, 32)
-        yield copy(store, 1, UB_SIZE // 32, 1, 32)
-        yield copy(store, 1, 1, 0, 0, [(UB_SIZE // 32, 1, 32)])
-        yield copy(store, 65535)
-        yield copy(store, 65535, 4, 65535, 65536)
-        yield copy(store, 65535, 2, 65535, 131072, [(2, 131070, 65536)])
-        yield replace(copy(store, 65535), l2_cache_ctl=15 if store else 3)
-        yield copy(store, 9, 2, GM_SIZE - 9, 32)
-        yield copy(store, 9, 1, 0, 0, [(2, GM_SIZE - 9, 32)])
-        yield copy(
-            store, 9, 2, 1 << 32, 32, [(2, 1 << 36, 64), (2, 1 << 38, 128), (2, 1 << 39, 256)]
-        )
-        yield copy(store, 9, 3, (1 << 38) + 1, 32)
-        yield copy(store, 64, 1, (1 << 40) - 1, (1 << 21) - 1)
-        yield copy(store, 64, 2, 64, 64, [(1, (1 << 40) - 1, (1 << 21) - 1)] * 3)
     # Only a store may iterate more often than UB has blocks, by reading bytes again.
-    yield copy(True, 1, 1, 0, 0, [(65537, 1, 0)])
-
-
-def ends() -> Iterator[V06]:
-    """Ops that touch the first and the last byte of a memory."""
-    for store, length in product((False, True), (1, 2, 31, 32, 33, 64, 65, PAGE, PAGE + 1)):
-        op = copy(store, length)
-        yield place(op, GM_SIZE - length, 0)
-        yield place(op, 0, UB_SIZE - up(length))
-        yield place(op, (1 << 32) - length // 2, UB_BLOCK)
-        two = copy(store, length, 2, length + 1, up(length))
-        yield place(two, GM_SIZE - (2 * length + 1), UB_SIZE - 2 * up(length))
-    padded = MteGmUb(0, 0, 5, 3, 7, 64, (), Pad("i8", 0x5A, 3, 4))
-    yield place(padded, GM_SIZE - 19, UB_SIZE - 192)
-    for store in (False, True):
-        yield place(copy(store, 9, 2, 1 << 39, 32), (1 << 39) - 9, 0)
-
-
-def nops() -> Iterator[V06]:
-    """Zero counts of each kind with the largest other counts, also outside the memories."""
-    for store in (False, True):
-        for zero in range(2 + MAX_LOOPS):
-            length = 0 if zero == 0 else 64
-            rows = 0 if zero == 1 else current().longest
-            counts = [0 if zero == 2 + k else MAX_LOOP for k in range(MAX_LOOPS)]
-            op = copy(store, length, rows, 64, 64, [(count, 1 << 20, 1 << 10) for count in counts])
-            yield op
-            yield place(op, GM_SIZE + 1, UB_SIZE)
-        yield copy(store, 0, 0, 0, 0, [(0, 0, 0)] * 3)
-        yield copy(store, 0)
-    yield replace(
-        MteGmUb(0, 0, 0, 2, 0, 32), pad=Pad("i8", 0xFF, 16, 16), src_type=Ptr("ui8", "gm")
-    )
+    yield spot(copy(True, 1, 1, 0, 0, [(65537, 1, 0)]))
 
 
 def in_turns(spots: Iterable[Spot]) -> Iterator[Spot]:
@@ -252,10 +193,6 @@ def gm_ub_blocks(
         yield from map(block, neighbours())
     if "mte_ub_gm" in names:
         yield from packed(in_turns(map(spot, packed_stores())))
-    wide = [op for make in (MteGmUb, MteUbGm) for op in knob_limits(make)]
-    for op in (*maxima(), *ends(), *nops(), *wide):
-        if op.spec.name in names:
-            yield block([op])
 
 
 def corner_blocks(bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES) -> Iterator[OpBlock]:
@@ -274,6 +211,12 @@ def corner_blocks(bus_bytes: int = 32, ops: Sequence[str] = OP_NAMES) -> Iterato
     check_ops(tuple(ops))
     names = set(ops) - set(LEGACY_FORMS)
     legacy = {LEGACY_FORMS[name] for name in ops if name in LEGACY_FORMS}
+    for name in OPS:
+        if name in names - set(FIX_NAMES):
+            yield from (block([op]) for op in limit_ops(name))
+        if name in legacy:
+            limits = limit_ops(name, lambda op: legacy_program(op) is not None)
+            yield from in_legacy_forms(block([op]) for op in limits)
     yield from gm_ub_blocks(bus_bytes, names, names)
     yield from in_legacy_forms(gm_ub_blocks(bus_bytes, legacy, legacy - names))
     yield from l1_blocks(bus_bytes, names)

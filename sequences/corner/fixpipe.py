@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from sequences.blocks import block_of, changed, lower_program
-from sequences.constraints import FB_SIZE, FIX_NAMES, GM_SIZE, L0C_SIZE
+from sequences.constraints import FB_SIZE, FIX_NAMES, L0C_SIZE
+from sequences.corner.limits import limit_ops
 from sequences.corner.spots import up
 from sequences.fixpipe.ctrl import STORED_BITS, ctrl_of
 from sequences.fixpipe.data import Pools
 from sequences.fixpipe.kinds import KINDS, legal_codes
 from sequences.fixpipe.parameters import Records, offset_bits
-from sequences.fixpipe.plain_ops import ALPHAS, ENDS, MAKERS, at_end, space_of
+from sequences.fixpipe.plain_ops import ALPHAS, ENDS, MAKERS, space_of
 from sequences.fixpipe.tiles import draw_tile, tile_of
 from tb.isa.block import Fill, OpBlock
 from tb.isa.ctrl import SetCtrl
@@ -148,6 +149,8 @@ def _tails(form: str) -> Iterator[FixOp]:
     for m, groups in product((1, 2, 15, 16, 17, 31, 33), (1, 2, 3)):
         yield tile(form, m, 16 * groups, 15, layout="nz2nz", split=0)
         yield tile(form, m, 8 * groups, layout="nz2nz", split=1)
+    yield tile(form, 128, 512, layout="nz2nz", split=1)  # All of L0C.
+    yield tile(form, 1, 4095, 32, "f16", src_stride=16)
 
 
 def _sources(form: str) -> Iterator[FixOp]:
@@ -225,57 +228,6 @@ def _halves() -> Iterator[FixOp]:
         yield tile(_UB, m, n, 0, dtype, acc, ub_split="split_m")
     for (acc, dtype), m, n in product(types, (1, 2, 17), (32, 64, 96)):
         yield tile(_UB, m, n, 0, dtype, acc, ub_split="split_n", layout="nz2nd")
-
-
-def _limits(form: str) -> Iterator[FixOp]:
-    """Ops with a block each: the largest of everything, ends of memories, NOPs."""
-    yield tile(form, 4096, 1, 24, "i8")
-    yield tile(form, 4096, 16, 32, "f16", layout="nz2dn", k=1)
-    yield tile(form, 1, 4095, 32, "f16", src_stride=16)
-    yield tile(form, 2, 4094, 26, "i4", src_stride=0)
-    yield tile(form, 4096, 3, 34, "bf16", layout="nz2dn", k=1, src_stride=65535)
-    yield tile(form, 256, 256)
-    yield tile(form, 256, 256, 10, "f16", "i32", pre_relu=PreRelu("normal_relu"))
-    yield tile(form, 256, 512, 8, "i8", "i32", src_stride=112)
-    yield tile(form, 128, 512, layout="nz2nz", split=1)
-    yield tile(form, 4096, 16, 15, layout="nz2nz", split=0)
-    yield tile(form, 2, 2, layout="nz2dn", k=4095)
-    yield tile(form, 3, 512, 31, "f16", sat="nosat")
-    yield tile(form, 2, 1024, 1, "f16", pre_relu=PreRelu("vector_relu", FbPtr("f32", ALPHAS)))
-    yield tile(form, 2, 1024, 1, "f16", pre_relu=PreRelu("vector_relu", FbPtr("f32", 0)))
-    most = (1 << 32) - 1 if form == _GM else (1 << 32) - 64
-    yield tile(form, 1, 16, dst_stride=most, layout="nz2nd", loop3=Loop3(1, 65535, most))
-    for code, acc, dtype in (
-        (0, "f32", "f32"),
-        (23, "f32", "ui8"),
-        (25, "f32", "i4"),
-        (27, "i32", "i16"),
-    ):
-        for parts in (
-            {},
-            {"layout": "nz2dn", "k": 1},
-            {"layout": "nz2nd", "loop3": Loop3(2, 3, 512)},
-        ):
-            op = tile(form, 4, 20, code, dtype, acc, **parts)
-            yield at_end(op)
-            yield op
-        yield changed(at_end(tile(form, 2, 16, code, dtype, acc)), src=L0C_SIZE - 2 * L0C_WORD)
-    yield at_end(tile(form, 17, 32, layout="nz2nz", split=1))
-    for flag, zero in product((0, 2, 3), ("m", "n")):
-        nop = tile(form, 16, 32, 31, "f16", unit_flag=flag)
-        yield changed(nop, **{zero: 0})
-        yield changed(nop, **{zero: 0}, src=(1 << 24) - 64, dst=ENDS[form])
-    yield tile(form, 4, 16, layout="nz2nd", loop3=Loop3(0, 65535, 0), unit_flag=3)
-    yield changed(tile(form, 16, 16), m=8192, n=0)
-    yield changed(tile(form, 16, 16, layout="nz2nz"), m=65535, n=0)
-    yield changed(tile(form, 16, 16, 31, "f16"), m=0, n=4095, unit_flag=2)
-    if form == _GM:
-        for size in (1, 3, 16, 33):
-            yield changed(tile(form, 2, size, 24, "i8"), dst=(1 << 32) - size)
-        yield tile(form, 9, 17, dst_stride=(1 << 32) - 1)
-        yield tile(form, 2, 9, dst_stride=64, layout="nz2nd", loop3=Loop3(4, 2, 1 << 31))
-        yield changed(tile(form, 1, 2, 26, "i4"), dst=GM_SIZE - 1)
-        yield changed(tile(form, 3, 3, 1, "f16", sid=3, l2_cache_ctrl=15), dst=GM_SIZE - 18)
 
 
 class _Builder:
@@ -561,7 +513,6 @@ def fix_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
                 yield build.block(ops, after)
         if form == _UB:
             yield from build.packed((op, ANY) for op in _halves())
-        for op in filter(_exists, _limits(form)):
-            yield build.block([op])
+        yield from (build.block([op]) for op in limit_ops(form))
         for ops, delay in (*_flag_chains(form), *_again_chains(form)):
             yield build.block(ops, (), delay)

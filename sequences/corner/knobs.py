@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from itertools import product
 
 from sequences.blocks import changed
-from sequences.constraints import L1_SIZE, UB_SIZE
 from sequences.corner.spots import up
 from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
@@ -66,6 +65,9 @@ def groups(make: type[Load]) -> Iterator[Load]:
     if current().row_repeat == "legal":
         for stride in (0, 1, 4):
             yield make(0, 0, 5, 9, stride, 5)
+    if current().longest > SEED.longest:
+        # One byte a row: rows with gaps would need more than the memory.
+        yield make(0, 0, 1, 65537, 2, 1)
     if make is MteGmUb:
         for size, length in product((1, 2, 4), (1, 3, 5, 8, 9, 15, 17, 31)):
             dtype, pad = ELEMENTS[size], Pad(f"i{8 * size}", 0xC3A5965A & (1 << 8 * size) - 1)
@@ -118,27 +120,6 @@ def knob_shapes(make: type[Load]) -> Iterator[Load]:
         yield from groups(make)
     if knobs.pad_end == "block" and make is MteGmUb:
         yield from ends(make)
-
-
-def knob_limits(make: type[Load | MteUbGm]) -> Iterator[Load | MteUbGm]:
-    """The largest lengths and row counts that memory allows, where 16 bits do not hold them."""
-    knobs = current()
-    if knobs.longest == SEED.longest:
-        return
-    size = L1_SIZE if make is MteGmL1 else UB_SIZE
-    for length in (65536, 65537, 131071, size - 1, size):
-        yield make(0, 0, length, 1, 0, 0)
-    yield make(0, 0, 65537, 2, *_strides(make, 65600, 98304))
-    yield make(0, 0, knobs.longest, 0, 0, 0)
-    yield make(0, 0, 0, knobs.longest, 64, 64)
-    if knobs.compact == "legal" and make is not MteUbGm:
-        # One byte a row: rows with gaps would need more than the memory.
-        yield make(0, 0, 1, 65537, 2, 1)
-        yield make(0, 0, 3, 65536, 3, 3)
-
-
-def _strides(make: type[Load | MteUbGm], gm: int, local: int) -> tuple[int, int]:
-    return (local, gm) if make is MteUbGm else (gm, local)
 
 
 def neighbours() -> Iterator[list[MteGmUb]]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 from sequences.corner.spots import BLOCK_OPS, block
 from tb.isa.block import OpBlock
@@ -81,38 +80,10 @@ def _spots(spec: LoadSpec) -> Iterator[L0Load]:
         for at in range(0, 128, UB_BLOCK):
             op = _tight(load(spec, dtype, (0, 0, 2 * rows, 2 * columns, 2 * rows + 1, 1), turn))
             yield replace(op, src=at)
-
-
-def _limits(spec: LoadSpec) -> Iterator[L0Load]:
-    """Yields loads that take a block each: all of a memory, its ends, NOPs."""
-    unit = SCALE_BYTES if spec.scales else FRACTAL_BYTES
-    target, units = len(memory_range(spec.memory)[1]) // unit, L1 // unit
-    ratio = SCALE_RATIO if spec.scales else 1
-    for dtype in ("",) if spec.scales else TYPES:
-        for turn in (0,) if spec.scales else (0, 1):
-            rows, columns = _multiples(dtype) if turn else (1, 1)
-            shapes = [(target, 1), (target // 2, 2), (8, target // 8), (rows, target // rows)]
-            for m_step, k_step in shapes:
-                if max(m_step, k_step) > MAX_STEP or k_step % columns:
-                    continue
-                steps = (m_step, k_step) if not spec.scales else (k_step, m_step)
-                yield _tight(load(spec, dtype, (0, 0, *steps, m_step, 1), turn))
-            small = _tight(load(spec, dtype, (0, 0, rows, columns, rows, 1), turn))
-            span = rows * columns * unit
-            yield replace(small, src=L1 - span, dst=(target * unit - span) * ratio)
-            yield replace(small, src=L1 - span)
-            yield replace(small, dst=(target * unit - span) * ratio)
-    one: Any = load(spec, "f16", (0, 0, 1, 1, 1, 1))
-    far, near = ("m", "k") if spec.scales else ("k", "m")
-    yield replace(one, **{f"{far}_start": units - 1})
-    yield replace(one, **{f"{near}_start": units - 1})
-    yield replace(one, **{f"{far}_step": 2, "src_stride": units - 1, "dst_stride": target - 1})
-    yield replace(one, src_stride=MAX_STRIDE, dst_stride=MAX_STRIDE)
-    top = {"m_start": MAX_START, "k_start": MAX_START, "src_stride": MAX_STRIDE,
-           "dst_stride": MAX_STRIDE}  # fmt: skip
-    yield replace(one, m_step=0, k_step=MAX_STEP, **top)
-    yield replace(one, m_step=MAX_STEP, k_step=0, src=L1, dst=target * unit * ratio, **top)
-    yield replace(one, m_step=0, k_step=0)
+        # All of the memory, as one column, few ones, few rows.
+        fractals = len(memory_range(spec.memory)[1]) // FRACTAL_BYTES
+        for m_step in (fractals // 2, 8, rows):
+            yield _tight(load(spec, dtype, (0, 0, m_step, fractals // m_step, m_step, 1), turn))
 
 
 def _packed(ops: Iterable[L0Load]) -> Iterator[OpBlock]:
@@ -146,5 +117,3 @@ def l0_blocks(names: Collection[str]) -> Iterator[OpBlock]:
     for name, spec in LOADS.items():
         if name in names:
             yield from _packed(_spots(spec))
-            for op in _limits(spec):
-                yield block([op])

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from itertools import product
 
 from sequences.blocks import changed
-from sequences.constraints import GM_SIZE, L1_SIZE
-from sequences.corner.spots import at_end
 from tb.isa.dtypes import ELEMENT_BYTES, Ptr
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.nz.table import C0_BYTES, MAX_D, MAX_GROUPS, MAX_N, MODES, SMALL_C0
@@ -110,51 +108,11 @@ def nz_corners(bus_bytes: int) -> Iterator[tuple[MteGmL1Frac, Wish]]:
         yield frac("f16", mode, 16, 16, inner=PAGE - 1), (PAGE, 7)
         yield frac("f32", mode, 17, 9, inner=PAGE + 1), (PAGE, PAGE - 20)
         yield frac("ui8", mode, 3, 3 * PAGE + 1), (PAGE, PAGE - 1)
+        # The most rows, elements of a row, and groups.
+        yield frac("ui8", mode, MAX_N, 1), ANY
+        yield frac("ui8", mode, 1, MAX_D), ANY
+        yield frac("f16", mode, 1, 1, groups=MAX_GROUPS, outer=2), ANY
+        yield small("f16", mode, 1, 2, MAX_GROUPS), ANY
     for dtype in TYPES:
         yield frac(dtype, MODES[0], 64, 512), (64, 0)
         yield frac(dtype, MODES[1], 512, 64), (64, 63)
-
-
-def _maxima() -> Iterator[MteGmL1Frac]:
-    for mode in MODES:
-        # All of L1.
-        yield frac("ui8", mode, MAX_N, 1)
-        yield frac("f32", mode, MAX_N, 8, inner=MAX_N * 4 + 1)
-        yield frac("f16", mode, 1024, 255)
-        yield frac("ui8", mode, 1, MAX_D)
-        yield frac("f32", mode, 1, MAX_D)
-        yield frac("f16", mode, 1, 1, groups=MAX_GROUPS, outer=2)
-        yield frac("f16", mode, 3, 17, groups=200, outer=-1)
-        yield small("ui8", mode, MAX_N, 4)
-        yield small("f32", mode, 4001, 3)
-        yield small("f16", mode, 1, 2, MAX_GROUPS)
-        for inner in (1 << 32, 1 << 38, (1 << 39) + 1):
-            yield frac("f16", mode, 2, 2, inner=inner)
-        yield frac("f16", mode, 3, 3, groups=2, outer=(1 << 39) + 7)
-        yield frac("ui8", mode, 2, 2, inner=GM_SIZE - 2)
-        yield frac("ui8", mode, 1, 1, groups=2, outer=GM_SIZE - 1)
-        lone = frac("ui8", mode, 1, 1, inner=GM_MAX)
-        most = {f"dst_loop{k}_stride": MAX_STEP for k in (2, 3, 4)}
-        yield changed(lone, src_outer_stride=GM_MAX, l2_cache_ctrl=15, **most)
-        far = L1_SIZE // C0_BYTES - 1
-        yield frac("f16", mode, 2, 3, loop2=far)
-        yield frac("f16", mode, 1, 17, height=far)
-        yield frac("f16", mode, 1, 1, groups=2, outer=-1, apart=far - 1)
-
-
-def nz_limits() -> Iterator[MteGmL1Frac]:
-    """Yields ops that take a block each: the largest of everything, the ends, NOPs."""
-    yield from _maxima()
-    for dtype, mode in product(TYPES, MODES):
-        for n, d in ((1, 1), (17, 3), (2, 50)):
-            op = frac(dtype, mode, n, d)
-            yield at_end(op)
-            yield changed(at_end(op), gm_src=(1 << 32) - 3)
-        yield at_end(small(dtype, mode, 5, 3, 2, 1))
-        op = frac(dtype, mode, 5, 20, groups=2)
-        loops = {f"dst_loop{k}_stride": MAX_STEP for k in (2, 3, 4)}
-        yield changed(op, n_value=0)
-        yield changed(op, d_value=0)
-        yield changed(op, n_value=0, d_value=MAX_D, group_count=MAX_GROUPS, **loops)
-        yield changed(op, n_value=MAX_N, d_value=0, gm_src=GM_SIZE + 1, l1_dst=L1_SIZE)
-        yield changed(small(dtype, mode, 1, 0), n_value=0)

@@ -7,14 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sequences.blocks import Op, block_of, changed, lower_program
-from sequences.constraints import GM_SIZE, L1_SIZE
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.fill.op import RawFillL1
 from tb.isa.footprint import Footprint, destination, source
 from tb.isa.lower import V06Op, lower
-from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.nz.table import C0_BYTES
 from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space
 
 GM_ORIGIN = 1 << 20
@@ -105,14 +102,11 @@ def packed(spots: Iterable[Spot]) -> Iterator[OpBlock]:
         yield block(ops)
 
 
-def spans(op: V06Op) -> tuple[int, int]:
-    """Returns the bytes from the first to the last one at the source and at the destination."""
+def across(op: V06Op, address: int) -> V06Op:
+    """Returns ``op`` with an address of GM in its middle, the other side where it is."""
     desc = lower(op)
-    src, dst = source(desc), destination(desc)
-    return src.end - src.base, dst.end - dst.base
-
-
-def at_end(op: MteGmL1Frac) -> MteGmL1Frac:
-    """Returns an NZ repack at the last bytes of GM and the last blocks of L1."""
-    read, written = spans(op)
-    return changed(op, gm_src=GM_SIZE - read, l1_dst=(L1_SIZE - written) // C0_BYTES * C0_BYTES)
+    src, dst = (
+        address - (side.end - side.base) // 2 if side.space is Space.GM else side.base
+        for side in (source(desc), destination(desc))
+    )
+    return at(op, src, dst)

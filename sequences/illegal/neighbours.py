@@ -157,11 +157,13 @@ def is_nop(one: Neighbour) -> bool:
     return desc is not None and desc.is_nop
 
 
-def can_be_scored(desc: Descriptor) -> bool:
+def can_be_scored(
+    desc: Descriptor, most_bytes: int = MOST_BYTES, most_rows: int = MOST_ROWS
+) -> bool:
     """Tells whether the result of a legal op is defined, and whether the op is small."""
     for side in () if desc.is_nop else (source(desc), *destinations(desc)):
         far = side.space is Space.GM and side.end - side.base > SMALL.max_gm_bytes
-        if side.rows > (MAX_FAR_ROWS if far else MOST_ROWS) or side.bytes > MOST_BYTES:
+        if side.rows > (MAX_FAR_ROWS if far else most_rows) or side.bytes > most_bytes:
             return False
     return not t_violations(desc)
 
