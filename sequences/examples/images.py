@@ -18,7 +18,7 @@ from tb.isa.dma.legacy import LegacySet
 from tb.isa.fix.op import FixOp
 from tb.isa.profile import A5, SEED, Profile
 from tb.isa.spaces import Space, memory_range
-from tb.language.literal.quick import ops_of
+from tb.language.literal.ops import ops_of
 
 FORMS = ("legacy", "v06", "ctrl")
 """Keys of programs: legacy ops, ops without registers, and ops under CTRL."""

@@ -212,7 +212,7 @@ class _Seen:
         held: dict[int, Chosen] = {}
         for core in {move.core for move in moves}:
             mine = [move for move in moves if move.core == core]
-            after = in_order([(move.op, move.name) for move in mine], ())
+            after = in_order([(move.op, move.name) for move in mine])
             held |= {id(move): one for move, one in zip(mine, after, strict=True)}
         for step in steps:
             place = str(step.place)

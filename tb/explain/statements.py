@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from tb.common.errors import PtoError
 from tb.explain.others import sentence
 from tb.explain.raw import COPIES, READ_BACK
+from tb.language.grammar.written import Written
 from tb.language.literal.statements import (
     NAME,
     WHERE,
     Names,
     NoValueError,
-    Statement,
     element_types,
     split,
     statement,
@@ -31,7 +31,7 @@ class Statements:
         others: Names of all others, each once.
     """
 
-    ops: tuple[Statement, ...]
+    ops: tuple[Written, ...]
     notes: tuple[str, ...]
     others: tuple[str, ...] = ()
 
@@ -48,7 +48,7 @@ def statements(text: str, values: Mapping[str, str], element: str = "") -> State
         PtoError: the text has no op, or a value or a type is not known.
     """
     names, elements = Names(values), element_types(element)
-    found: list[Statement] = []
+    found: list[Written] = []
     others: dict[str, None] = {}
     for part, sub in split(text):
         match = NAME.match(part)

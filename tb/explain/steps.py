@@ -7,24 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tb.common.errors import PtoError
-from tb.explain.given import program_of
 from tb.explain.others import passed_over
-from tb.explain.raw import CODES, COPIES, ReadBack, read_back
-from tb.explain.statements import WHERE, Statements, statements
+from tb.explain.raw import CODES, COPIES, READ_BACK, ReadBack, read_back
+from tb.explain.statements import statements
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import DmaRegisters, LegacyCopy, LegacySet
 from tb.isa.lower import reads_ctrl
 from tb.isa.text import AnyOp
-from tb.language.literal.quick import NotQuickError, quick_op
-from tb.language.place import Finding, ProgramError
+from tb.language.grammar.written import Written
+from tb.language.literal.ops import op_of
+from tb.language.place import Place
 from tb.language.run.registers import RegisterState
-from tb.language.trace import Move, Raw
+from tb.language.trace import Raw
 
 UNIT = Literal["bytes", "blocks"]
 
-Named = tuple[AnyOp, str]
-"""An op, and its mnemonic as written."""
+Named = tuple[AnyOp | Raw, str]
+"""An op or a register form, and its mnemonic as written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +69,9 @@ def of_text(
         PtoError: the text is no op, or breaks a rule of the language.
     """
     written = statements(text, values, element)
-    ops = _quickly(written, ubuf_to_ubuf)
-    if ops is None:
-        found = _read(written, ubuf_to_ubuf, quant_codes)
-    else:
-        found = in_order(ops, written.notes)
+    blocks = ubuf_to_ubuf == "blocks"
+    steps = [(_step(one, ubuf_blocks=blocks), one.name) for one in written.ops]
+    found = in_order(steps, written.notes, quant_codes)
     moves = [one for one in found if moves_data(one)]
     if not moves:
         return [*found, *(replace(other(x), notes=written.notes) for x in written.others)]
@@ -110,20 +107,31 @@ def other(name: str, place: str = "") -> Chosen:
     return Chosen(None, None, 0, name, place, "", (), 0)
 
 
-def _quickly(written: Statements, ubuf_to_ubuf: UNIT) -> list[Named] | None:
-    """Returns the ops of a text that says all values, or None for any other."""
-    blocks = ubuf_to_ubuf == "blocks"
-    try:
-        return [(quick_op(x, ubuf_blocks=blocks), x.name) for x in written.ops]
-    except NotQuickError:
-        return None
+def _step(written: Written, *, ubuf_blocks: bool) -> AnyOp | Raw:
+    """Returns the op of a statement, or the register form that it is.
+
+    Raises:
+        PtoError: it is none.
+    """
+    if written.name not in READ_BACK:
+        return op_of(written, ubuf_blocks=ubuf_blocks)
+    held = {name: one.kind.wrap(one.number) for name, one in written.operands.items()}
+    pointers = (one.kind.pointer for one in written.operands.values())
+    return Raw(Place("", 0, 0), written.name, held, tuple(filter(None, pointers)), 0)
 
 
-def in_order(ops: Sequence[Named], notes: tuple[str, ...]) -> list[Chosen]:
+def in_order(
+    ops: Sequence[Named], notes: tuple[str, ...] = (), codes: CODES = "ptoas"
+) -> list[Chosen]:
     """Returns ops with the registers that the ops before them leave."""
     state = RegisterState()
     found: list[Chosen] = []
+    raws = {}
     for op, name in ops:
+        if isinstance(op, Raw):
+            raws[len(found)] = replace(op, ctrl=state.ctrl)
+            found.append(other(name))
+            continue
         if isinstance(op, LegacySet):
             state.write(op)
         elif isinstance(op, CtrlOp):
@@ -132,37 +140,6 @@ def in_order(ops: Sequence[Named], notes: tuple[str, ...]) -> list[Chosen]:
         held = state.now if writes or isinstance(op, LegacyCopy) else None
         value = state.ctrl if writes or reads_ctrl(op) else 0
         found.append(Chosen(op, held, value, name, "", "", notes, len(found) + 1))
+    for at, one in zip(raws, of_raw([*raws.values()], codes, notes), strict=True):
+        found[at] = replace(one, place="")
     return found
-
-
-def _read(written: Statements, ubuf_to_ubuf: UNIT, quant_codes: CODES) -> list[Chosen]:
-    """Returns the ops of a text that the reader of programs reads.
-
-    Raises:
-        PtoError: the text breaks a rule of the language.
-    """
-    from tb.language.reader import read
-    from tb.language.run.walk import trace
-
-    given = program_of(written.ops)
-    try:
-        source = read(given.text, WHERE)
-        walked = trace(source, arguments=given.numbers, static=True, ubuf_to_ubuf=ubuf_to_ubuf)
-    except ProgramError as error:
-        raise _of_text(error.findings[0], given.first) from None
-    if walked.findings:
-        raise _of_text(walked.findings[0], given.first)
-    steps = [step for step in walked.steps if isinstance(step, Move)]
-    moves = in_order([(step.op, step.name) for step in steps], written.notes)
-    raws = of_raw(walked.raw, quant_codes, written.notes)
-    places = [step.place.line for step in steps] + [raw.place.line for raw in walked.raw]
-    pairs = zip(places, (*moves, *raws), strict=True)
-    return [replace(one, place="") for _, one in sorted(pairs, key=lambda pair: pair[0])]
-
-
-def _of_text(finding: Finding, first: int) -> PtoError:
-    """Returns an error of the made program in terms of the op."""
-    number = finding.place.line - first + 1
-    where = WHERE if number < 1 else f"{WHERE} {finding.op or f'number {number}'}"
-    rule = f"{finding.rule}: " if finding.rule else ""
-    return PtoError(f"{rule}{finding.sentence}", where=where, legal=finding.legal)

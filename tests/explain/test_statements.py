@@ -1,60 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops as text: the quick way and the reader of programs agree, and time is spared."""
+"""Ops as text: they are read as in programs, errors are told, and time is spared."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
-from tb.explain import steps
+from tb.explain.programs import of_file
 from tb.explain.statements import statements
 from tb.explain.steps import Chosen, of_text
-from tb.isa.l0.op import L0Load
 from tb.isa.text import to_text
-from tb.language.literal.quick import NotQuickError, quick_op
+from tb.language.linked import Linked, linked_steps
+from tb.language.literal.ops import op_of
+from tb.language.printer import program_text
 from tests.explain.drawn import KINDS
 from tests.explain.test_command import ELEMENTS, EVERY_OP
 
 
-def both(text: str, element: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Chosen], bool]:
-    """Returns the ops as the reader of programs reads them, and whether the quick way has them."""
-    quick = steps._quickly(statements(text, {}, element), "bytes") is not None
-    told = of_text(text, {}, element)
-    with monkeypatch.context() as patch:
-        patch.setattr(steps, "_quickly", lambda *_: None)
-        slow = of_text(text, {}, element)
-    assert told == slow
-    return slow, quick
+def both(text: str, element: str, folder: Path) -> Chosen:
+    """Returns the last op as it is read alone; in a program it is the same one."""
+    ops = [op_of(one) for one in statements(text, {}, element).ops]
+    path = folder / "x.pto"
+    path.write_text(program_text(linked_steps([Linked(tuple(ops))])))
+    alone, there = of_text(text, {}, element)[-1], of_file(path, arguments={})[-1]
+    assert (alone.op, alone.registers, alone.ctrl) == (there.op, there.registers, there.ctrl)
+    return alone
 
 
 @pytest.mark.parametrize("name", EVERY_OP)
-def test_every_op_is_read_quickly(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    slow, quick = both(EVERY_OP[name], ELEMENTS.get(name, ""), monkeypatch)
-    assert quick
-    assert slow[-1].name == name
+def test_every_op_is_read_as_in_programs(name: str, tmp_path: Path) -> None:
+    assert both(EVERY_OP[name], ELEMENTS.get(name, ""), tmp_path).name == name
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_text_of_drawn_ops_is_read_quickly(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_text_of_drawn_ops_is_read(kind: str) -> None:
     rng = np.random.default_rng(5)
-    count = 0
     for _ in range(40):
         drawn = KINDS[kind](rng)
-        if len(getattr(drawn.op, "loops", ())) > 3:
-            continue
-        if isinstance(drawn.op, L0Load) and not (drawn.op.m_step and drawn.op.k_step):
-            continue  # written as numbers, steps are at least 1
         text = "\n".join(map(to_text, (*drawn.before, drawn.op)))
-        slow, quick = both(text, "", monkeypatch)
-        assert quick, text
-        assert slow[-1].op == drawn.op
-        count += 1
-    assert count > 15
+        assert of_text(text, {})[-1].op == drawn.op, text
 
 
 OTHER_SPELLINGS = {
@@ -66,6 +57,15 @@ OTHER_SPELLINGS = {
     "the generic form": '"pto.set_loop_size_ubtoout"(2, 3) : (i64, i64) -> ()\n'
     "copy_ubuf_to_gm 0, 0, 0, 2, 10, 0, 16, 64",
     "attributes": "mte_ub_ub 0, 64, 1 nburst(1, 0, 0) {ub_sub = 1 : i32}",
+    "the generic form of clauses": '"pto.mte_ub_gm"(0, 4096, 8, 1, 0, 0, 3, 64, 4096) '
+    "<{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1>}> : "
+    "(!pto.ptr<i8, ub>, !pto.ptr<i8, gm>, i64, i64, i64, i64, i64, i64, i64) -> ()",
+    "a word of the generic form": '"pto.mte_l1_l0a"(0, 0, 32, 16, 0, 0) <{transpose = true}> : '
+    "(!pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64, i64, i64) -> ()",
+    "counted operands": "mte_ub_gm 0, 0, 8 nburst(1, 0, 0) "
+    "{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0>}",
+    "memrefs": "mte_ub_gm 0, 64, 2 nburst(3, 1, 0) "
+    ": memref<4x?xi8, strided<[1]>, 6 : i32>, memref<16xi8>, i64, i64, i64, i64",
     "a negative payload": "mte_l0c_gm 0, 0, 4, 16, 16, 16, 0, 0, "
     "pre_quant(-1.5, mode = qf322f32_pre_scalar)",
     "a comment": "mte_ub_ub 0, 64, // two\n 1 nburst(1, 0, 0)",
@@ -73,25 +73,39 @@ OTHER_SPELLINGS = {
 
 
 @pytest.mark.parametrize("case", OTHER_SPELLINGS)
-def test_other_spellings_are_read_too(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    slow, _ = both(OTHER_SPELLINGS[case], "", monkeypatch)
-    assert len(slow) == 1
+def test_other_spellings_are_read_too(case: str, tmp_path: Path) -> None:
+    both(OTHER_SPELLINGS[case], "", tmp_path)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "mte_gm_ub 0, 0, 0, 32 pad(1) nburst(1, 0, 0)",
-        "mte_ub_ub 0, 64, 1 nburst(1, 0, 0) loop(1, 2, 3)",
-        "mte_ub_ub 0, 64, -1 nburst(1, 0, 0)",
-        "mte_l0c_gm 0, 0, 4, 16, 16, 16, 0, 0, nz2nd, unit_flag(check_only)",
-        "mte_ub_ub 0, 64, 0x10000000000000000 nburst(1, 0, 0)",
-        "mte_l0c_gm 0, 0, 4, 16, 16, 16, 0, 0, sat, nosat",
-    ],
-)
-def test_what_the_language_refuses_is_not_read_quickly(text: str) -> None:
-    with pytest.raises((NotQuickError, PtoError)):
-        quick_op(statements(text, {}).ops[0])
+POINTERS = "(!pto.ptr<f16, l1>, !pto.ptr<f16, l0a>"
+REFUSED = {
+    "mte_gm_ub 0, 0, 0, 32 pad(1) nburst(1, 0, 0)": "nburst is too late",
+    "mte_ub_ub 0, 64, 1 nburst(1, 0, 0) loop(1, 2, 3)": "there is no clause 'loop'",
+    "mte_ub_ub 0, 64, -1 nburst(1, 0, 0)": "DMA-L05: len_burst is -1",
+    "mte_ub_ub 0, -64, 1 nburst(1, 0, 0)": "DMA-L12: ub_dst is -64: addresses are unsigned",
+    "mte_ub_ub 0, 64, 1.5 nburst(1, 0, 0)": "'1.5' is no integer",
+    "mte_ub_ub 0, 64, 0x10000000000000000 nburst(1, 0, 0)": "more bits than its type",
+    "mte_ub_ub 0, 64, 1 nburst(1, 0, 0) {ub_sub = 2}": "ub_sub is 2",
+    "mte_ub_gm 0, 64, 1 nburst(1, 0, 0) {operandSegmentSizes = array<i32: 1, 1>}":
+        "counts 2 operands otherwise than the clauses",
+    "mte_ub_ub 0, 64, 1 nburst(1, 0, 0) : !pto.ptr<f17, ub>": "element type 'f17'",
+    "mte_ub_ub 0, 64, 1 nburst(1, 0, 0) : !pto.ptr<i8, ub>, i8, i64, i64, i64, i64":
+        "type mismatch: ub_dst has type i8",
+    "mte_l0c_gm 0, 0, 4, 16, 16, 16, 0, 0, sat, nosat": "exclude each other",
+    "mte_l1_l0a 0, 0, m_step(2)": "the full form requires m_start",
+    "mte_l1_l0a 0, 0, m(2), k_step(1)": "cannot be mixed",
+    'mte_gm_ub 0, 0, 0, 10 nburst(1, 0, 0) pad("x")': "is no SSA value",
+    f'"pto.mte_l1_l0a"(0, 0, 2, 2, 2) : {POINTERS}, i64, i64, i64) -> ()': "lacks operandSegment",
+    f'"pto.mte_l1_l0a"(0, 0, 2) : {POINTERS}, i64, i64) -> ()': "3 operands are written with 4",
+    '"pto.set_ctrl"(5) : (i32) -> ()': "type mismatch: value has type i32",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_the_language_refuses_is_an_error(text: str) -> None:
+    with pytest.raises(PtoError, match=re.escape(REFUSED[text])) as error:
+        of_text(text, {})
+    assert error.value.where.startswith("the op")
 
 
 @pytest.mark.long

@@ -10,7 +10,8 @@ import pytest
 from tb.isa.grammar import Clause, Row
 from tb.isa.pipes import Pipe
 from tb.language.dialect.others import ForeignOp
-from tb.language.dialect.types import OpaqueType, PointerTextError, read_pointer, type_name
+from tb.language.dialect.types import OpaqueType, type_name
+from tb.language.grammar.pointers import PointerTextError, read_pointer
 from tb.language.grammar.reading import read_op
 from tb.language.parser.foreign import UnclosedError, skip
 from tb.language.parser.parser import ProgramParser

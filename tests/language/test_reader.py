@@ -13,7 +13,8 @@ from tb.common.errors import PtoError
 from tb.isa.dtypes import Ptr, element_text
 from tb.language.dialect.others import BlockQueryOp
 from tb.language.dialect.sections import SectionOp
-from tb.language.dialect.types import ELEMENTS, SPACES, pointer_of, type_name
+from tb.language.dialect.types import pointer_of, type_name
+from tb.language.grammar.pointers import ELEMENTS, SPACES
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import read, read_file, written
 from tb.language.run.walk import trace

@@ -8,12 +8,8 @@ and FIX-L03, L05, L06, L08, L10 and L11 as far as they speak of operands that a 
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DenseArrayBase
-from xdsl.ir import Attribute
-
-from tb.isa.grammar import KNOWN_ROWS, LOOPS, ROWS, Row
+from tb.isa.grammar import KNOWN_ROWS, ROWS, Row
 from tb.language.dialect.ops import (
-    SEGMENTS,
     MoveOp,
     attribute_of,
     check_types,
@@ -26,6 +22,7 @@ from tb.language.dialect.refusals import check
 from tb.language.dialect.types import type_name
 from tb.language.grammar.fault import Fault, OpError
 from tb.language.grammar.matching import match
+from tb.language.grammar.operands import SEGMENTS, check_sizes
 from tb.language.grammar.reading import read_op
 from tb.language.grammar.tokens import Item
 from tb.language.grammar.written import normal
@@ -65,14 +62,15 @@ def read_move(cls: type[MoveOp], program: ProgramText) -> MoveOp:
     taken = [groups.get(group.name, []) for group in row.groups]
     properties = {name: attribute_of(word) for name, word in reading.words.items()}
     given = text.attributes.pop(SEGMENTS, None)
+    counts = tuple(map(len, taken))
+    check_sizes(row, None if given is None else python_value(given), counts)
     if row.open and not reading.old:
-        properties[SEGMENTS] = segment_sizes(tuple(map(len, taken)))
+        properties[SEGMENTS] = segment_sizes(counts)
     op = cls.create(
         operands=[value for group in taken for value in group],
         properties=properties,
         attributes=text.attributes,
     )
-    _check_segments(given, op)
     check_types(row, groups)
     words = {
         key: python_value(text.attributes[key]) for key in row.attributes if key in text.attributes
@@ -81,30 +79,6 @@ def read_move(cls: type[MoveOp], program: ProgramText) -> MoveOp:
     verify_move(op)
     program.notes += [(cls.name, message, at) for message, at in reading.notes]
     return op
-
-
-def _check_segments(given: Attribute | None, op: MoveOp) -> None:
-    """Refuses ``operandSegmentSizes`` that are not those of the text.
-
-    The compiler prints them for the strided copies; of other ops only their sum is compared.
-    """
-    get = getattr(given, "get_values", None)
-    if given is None:
-        return
-    sizes = tuple(get()) if get else ()
-    own = op.properties.get(SEGMENTS)
-    groups = own.get_values() if isinstance(own, DenseArrayBase) else (1,) * len(op.operands)
-    counted = tuple(map(int, groups))
-    if sizes == counted or (
-        sum(sizes) == sum(counted) and LOOPS[0] not in {x.name for x in op.row.groups}
-    ):
-        return
-    message = (
-        f"{SEGMENTS} of length {len(sizes)} counts {sum(sizes)} operands otherwise than the "
-        f"clauses, of length {len(counted)} and {sum(counted)} operands"
-    )
-    legal = f"{', '.join(map(str, counted))}, or no {SEGMENTS}: text needs none"
-    raise OpError(Fault(message, legal=legal))
 
 
 def verify_move(op: MoveOp) -> None:

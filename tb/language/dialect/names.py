@@ -13,12 +13,13 @@ from difflib import get_close_matches
 
 from xdsl.ir import Operation
 
-from tb.language.dialect.ops import SEGMENTS, MoveOp
+from tb.language.dialect.ops import MoveOp
 from tb.language.dialect.others import ForeignOp
 from tb.language.dialect.parts import SyncOp
 from tb.language.dialect.sections import SectionOp
 from tb.language.dialect.sync import FenceOp
 from tb.language.grammar.fault import Fault
+from tb.language.grammar.operands import SEGMENTS
 
 TIMING = ("pto_dv.gap", "pto_dv.flag_delay")
 """Attributes that any op may have."""

@@ -30,10 +30,8 @@ from tb.language.dialect.types import (
     type_name,
 )
 from tb.language.grammar.fault import Fault, OpError
+from tb.language.grammar.operands import SEGMENTS, groups_of
 from tb.language.grammar.written import Written, incomplete, normal
-
-SEGMENTS = "operandSegmentSizes"
-"""Property of the generic form: operands of each group."""
 
 
 def python_value(attribute: Attribute) -> Any:
@@ -52,11 +50,6 @@ def python_value(attribute: Attribute) -> Any:
     if isinstance(attribute, UnregisteredAttr):
         return attribute.value.data.strip("<> ") or attribute.attr_name.data
     return str(attribute)
-
-
-LOAD_GROUPS: dict[int, tuple[int, int]] = {4: (0, 2), 6: (0, 4), 8: (4, 10)}
-"""Operands of a load of L0A or L0B without ``operandSegmentSizes`` to the range of those that it
-has of the ten after its pointers: the extents of the old form, the shape form, the control form."""
 
 
 class MoveOp(Operation):
@@ -89,59 +82,6 @@ def attribute_of(value: str | int | bool) -> Attribute:
     if isinstance(value, str):
         return string(value)
     return UnitAttr() if value is True else IntegerAttr(value, i32)
-
-
-def _listed(row: Row) -> str:
-    """Returns the parts that ``operandSegmentSizes`` counts, with the numbers that are legal."""
-
-    def number(group: Group) -> str:
-        if group.most == group.least:
-            return f"{group.least}"
-        return f"{group.least}.." + (f"{group.most}" if group.most >= 0 else "")
-
-    return ", ".join(f"{group.name} {number(group)}" for group in row.groups)
-
-
-def _without_sizes(op: MoveOp) -> Sequence[int]:
-    """Returns how many operands each group has where nothing counts them."""
-    row, found = op.row, len(op.operands)
-    sizes = [group.least for group in row.groups]
-    least = sum(sizes)
-    if least == found:
-        return sizes
-    if row.choices and found in LOAD_GROUPS:
-        first, end = LOAD_GROUPS[found]
-        taken = range(first + 2, end + 2)
-        return [int(place < 2 or place in taken) for place in range(len(sizes))]
-    if not row.open:
-        names = ", ".join(group.name for group in row.groups)
-        raise OpError(Fault(f"takes {len(sizes)} operands, not {found}", legal=names))
-    message = f"lacks {SEGMENTS}: {found} operands, {least} without any clause"
-    if found < least:
-        message = f"has {found} operands, at least {least} are needed"
-    raise OpError(Fault(message, legal=_listed(row)))
-
-
-def _sizes(op: MoveOp) -> Sequence[int]:
-    """Returns how many operands each group has."""
-    row = op.row
-    given = op.properties.get(SEGMENTS) or op.attributes.get(SEGMENTS)
-    if given is None:
-        return _without_sizes(op)
-    if not isinstance(given, DenseArrayBase):
-        raise OpError(Fault(f"{SEGMENTS} is no array<i32: ...>"))
-    sizes = [int(size) for size in given.get_values()]
-    if len(sizes) != len(row.groups) or sum(sizes) != len(op.operands):
-        message = (
-            f"{SEGMENTS} of length {len(sizes)} counts {sum(sizes)} operands, the op has "
-            f"{len(row.groups)} groups and {len(op.operands)} operands"
-        )
-        raise OpError(Fault(message, legal=f"a number each: {_listed(row)}"))
-    for group, size in zip(row.groups, sizes, strict=True):
-        if size < group.least or (group.most >= 0 and size > group.most):
-            message = f"{group.name} has {size} operands in {SEGMENTS}"
-            raise OpError(Fault(message, legal=_listed(row)))
-    return sizes
 
 
 def _is_no_bit(value: SSAValue) -> bool:
@@ -196,11 +136,8 @@ def written(op: Operation) -> Written | None:
 
 
 def _decode(op: MoveOp) -> Written:
-    operands, start = tuple(op.operands), 0
-    groups: dict[str, list[SSAValue]] = {}
-    for group, size in zip(op.row.groups, _sizes(op), strict=True):
-        groups[group.name] = list(operands[start : start + size])
-        start += size
+    sizes = op.properties.get(SEGMENTS) or op.attributes.get(SEGMENTS)
+    groups = groups_of(op.row, op.operands, None if sizes is None else python_value(sizes))
     given = {name: op.properties.get(name) or op.attributes.get(name) for name in op.row.words}
     words = {name: python_value(value) for name, value in given.items() if value is not None}
     check_types(op.row, groups)

@@ -16,10 +16,10 @@ from tb.isa.dtypes import Ptr, element_bits
 from tb.isa.grammar import FILLS, TRANSPOSE
 from tb.isa.l0.table import LOAD_FORMS, LOADS
 from tb.isa.mad import FP4, FP8
-from tb.language.dialect.ops import SEGMENTS, MoveOp
+from tb.language.dialect.ops import MoveOp
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.grammar.fault import Fault, OpError
-from tb.language.grammar.matching import listed
+from tb.language.grammar.operands import SEGMENTS, check_choice
 from tb.language.grammar.written import Written
 
 _MOST_STEP, _MOST_OTHER = 255, 65535
@@ -118,8 +118,9 @@ def _load(op: MoveOp, text: Written) -> None:
     _in_space("source", source, "l1")
     _in_space("destination", destination, spec.destination)
     _same_width(source, destination)
+    sizes = op.properties.get(SEGMENTS) or op.attributes.get(SEGMENTS)
+    check_choice(op.row, operands, counted=sizes is not None)
     shape, control = ([x for x in names if x in operands] for names in op.row.choices)
-    _check_groups(op, shape, control)
     given = op.properties.get(TRANSPOSE) or op.attributes.get(TRANSPOSE)
     if given is not None and op.row.attributes and getattr(given, "type", None) != i1:
         raise OpError(Fault(f"transpose is {given}", legal="true or false"))
@@ -135,25 +136,6 @@ def _load(op: MoveOp, text: Written) -> None:
             number = _constant(owner.operands[0])
         if number is not None and number % unit:
             raise OpError(Fault(f"{role} address is {number:#x}", legal=f"a multiple of {unit}"))
-
-
-def _check_groups(op: MoveOp, shape: list[str], control: list[str]) -> None:
-    """Refuses operands that are no complete group."""
-    shapes, controls = op.row.choices
-    if shape and control:
-        message = (
-            f"shape-derived and full operands cannot be mixed: {shape[0]} is of the one, "
-            f"{control[0]} of the other form"
-        )
-        raise OpError(Fault(message, legal=f"{listed(shapes)}, or {listed(controls)}"))
-    sizes = op.properties.get(SEGMENTS) or op.attributes.get(SEGMENTS)
-    if op.row.attributes and sizes is None and len(op.operands) == 4:
-        return  # the two extents of the older form
-    kind, names = ("full", controls) if control else ("shape-derived", shapes)
-    missing = [name for name in names if name not in (*shape, *control)]
-    if missing:
-        message = f"the {kind} form requires {', '.join(missing)}"
-        raise OpError(Fault(message, legal=listed(names)))
 
 
 def _expanded_load(name: str, text: Written) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from math import prod
@@ -33,39 +33,14 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
-from tb.isa.dtypes import ALL_DTYPES, OTHER_BYTE_FLOATS, Ptr, element_bits
-
-SPACES: dict[str, str] = {
-    "gm": "gm",
-    **dict.fromkeys(("ub", "vec"), "ub"),
-    **dict.fromkeys(("l1", "mat", "cbuf"), "l1"),
-    **dict.fromkeys(("l0a", "left"), "l0a"),
-    **dict.fromkeys(("l0b", "right"), "l0b"),
-    **dict.fromkeys(("l0c", "acc"), "l0c"),
-    **dict.fromkeys(("bt", "bias"), "bt"),
-    **dict.fromkeys(("fb", "scaling"), "fb"),
-}
-"""Space of every keyword, aliases of spec/README.md included."""
-
-_WORDS: tuple[str, ...] = (
-    *(name for name in ALL_DTYPES if not re.fullmatch(r"[su]?i\d+", name)),
-    *OTHER_BYTE_FLOATS,
-    *("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "tf32", "index"),
-)
-_ELEMENT = re.compile(rf"(?:s|u)?i[1-9]\d{{0,6}}|{'|'.join(_WORDS)}", re.ASCII)
-_VECTOR = re.compile(r"vector<(?:\[?\d+\]?x)+(?:!pto\.)?(?P<element>\w+)>", re.ASCII)
-"""Element types that a pointer may have; which of them an op moves is a matter of its rules."""
-
-ELEMENTS: tuple[str, ...] = (
-    *(f"{sign}i{width}" for sign in ("", "s", "u") for width in (1, 4, 8, 16, 32, 64)),
-    *_WORDS,
-)
-"""Those with a name of their own; integers may have any width, vectors any size."""
-
-_BLANK = r"(?:\s|//[^\n]*)*"
-_POINTER = re.compile(
-    rf"<{_BLANK}(?P<element>vector\s*<[^<>]*>|!?[\w.]*){_BLANK}"
-    rf"(?:,{_BLANK}(?:#pto\.address_space\s*<\s*(?P<long>\w*)\s*>|(?P<short>\#?[\w.]*)){_BLANK})?>"
+from tb.isa.dtypes import Ptr, element_bits
+from tb.language.grammar.pointers import (
+    ELEMENT,
+    MEMREF_SPACES,
+    SPACES,
+    VECTOR,
+    PointerTextError,
+    read_pointer,
 )
 
 
@@ -74,7 +49,7 @@ def element_stride(dtype: str) -> int:
 
     That of a vector is all of it; for ops it has no width (spec/dialect.md, DI-12).
     """
-    vector = _VECTOR.fullmatch(dtype)
+    vector = VECTOR.fullmatch(dtype)
     if not vector:
         return element_bits(dtype) // 8
     if "[" in dtype:
@@ -91,7 +66,7 @@ def unknown_type(kind: Attribute) -> str:
     name = type_name(inside)
     return (
         ""
-        if _ELEMENT.fullmatch(name.removeprefix("!pto."))
+        if ELEMENT.fullmatch(name.removeprefix("!pto."))
         else name + " is unknown" + misspelled(name)
     )
 
@@ -107,51 +82,16 @@ def misspelled(kind: str) -> str:
 UNKNOWN_TYPE_LEGAL = "a number, !pto.ptr<element, space> or a memref"
 
 
-class PointerTextError(ValueError):
-    """Text of a pointer type that is none; ``legal`` lists what would be."""
+def alias_in(aliases: Mapping[str, Attribute]) -> Callable[[str], str]:
+    """Returns the text that a name of a file stands for: an element type or a memory space."""
 
-    def __init__(self, message: str, legal: str) -> None:
-        super().__init__(message)
-        self.legal = legal
+    def alias(name: str) -> str:
+        found = aliases.get(name)
+        if isinstance(found, UnregisteredAttr) and not found.is_type.data:
+            return found.value.data.strip("<> ")
+        return "" if found is None else type_name(found)
 
-
-def read_pointer(
-    text: str, position: int, aliases: Mapping[str, Attribute] | None = None
-) -> tuple[Ptr, int]:
-    """Reads ``<element, space>`` of a pointer type that begins at ``position``; no space is gm.
-
-    ``aliases`` has the types and attributes that the file names itself, such as ``!element``.
-
-    Returns:
-        The pointer, with the first name of its space, and the position after it.
-
-    Raises:
-        PointerTextError: the text is no pointer type.
-    """
-    match = _POINTER.match(text, position)
-    if match is None:
-        raise PointerTextError(
-            "a pointer type is written !pto.ptr<element, space>", "!pto.ptr<f16, gm>"
-        )
-    element = "".join(match["element"].split())
-    if aliases and element in aliases:
-        element = type_name(aliases[element])
-    element = element.removeprefix("!pto.").removeprefix("!")
-    vector = _VECTOR.fullmatch(element)
-    if not _ELEMENT.fullmatch(vector["element"] if vector else element):
-        raise PointerTextError(
-            f"element type {match['element']!r} of a pointer is unknown", ", ".join(ELEMENTS)
-        )
-    named = match["long"] is not None or match["short"] is not None
-    keyword = match["long"] or match["short"] or ("" if named else "gm")
-    space = aliases.get(keyword) if aliases else None
-    if isinstance(space, UnregisteredAttr):
-        keyword = space.value.data.strip("<> ")
-    if keyword not in SPACES:
-        raise PointerTextError(
-            f"address space {keyword!r} of a pointer is unknown", ", ".join(SPACES)
-        )
-    return Ptr(element, SPACES[keyword]), match.end()
+    return alias
 
 
 @irdl_attr_definition
@@ -165,7 +105,9 @@ class PtrType(Data[Ptr], TypeAttribute):
         """Reads the part in angle brackets."""
         source = parser.lexer.input
         try:
-            pointer, end = read_pointer(source.content, parser.pos, parser.attribute_aliases)
+            pointer, end = read_pointer(
+                source.content, parser.pos, alias_in(parser.attribute_aliases)
+            )
         except PointerTextError as error:
             span = Span(parser.pos, parser.pos, source)
             raise ParseError(span, f"{error}; legal: {error.legal}") from None
@@ -193,10 +135,6 @@ class OpaqueType(Data[str], TypeAttribute):
         """Writes the name of the op."""
         with printer.in_angle_brackets():
             printer.print_string_literal(self.data)
-
-
-MEMREF_SPACES: tuple[str, ...] = ("gm", "gm", "l1", "l0a", "l0b", "l0c", "ub", "bt", "fb")
-"""Space of a memref by the number of its memory space; without one it is in gm."""
 
 
 def pointer_of(kind: Attribute) -> Ptr | None:

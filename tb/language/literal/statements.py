@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
 
 from tb.common.errors import PtoError
 from tb.isa.dtypes import ELEMENT_BYTES, NIBBLE_DTYPES
-from tb.isa.grammar import KNOWN_ROWS, ROWS
-from tb.language.grammar.matching import Reading
+from tb.isa.grammar import KNOWN_ROWS, ROWS, Row
+from tb.language.grammar.fault import Fault, OpError
 from tb.language.grammar.matching import match as match_text
+from tb.language.grammar.operands import SEGMENTS, check_choice, check_sizes, groups_of
 from tb.language.grammar.reading import read_op
 from tb.language.grammar.tokens import Item, TextError
+from tb.language.grammar.written import Written, incomplete, normal
 from tb.language.literal.tokens import LiteralTokens
-from tb.language.literal.typed import default_types, type_list
+from tb.language.literal.typed import default_types
+from tb.language.literal.values import Value, value
+from tb.language.run.build import BuildError
+from tb.language.run.values import Kind
 
 WHERE = "the op"
 
@@ -36,44 +41,6 @@ _COMMENT = re.compile(r"//[^\n]*")
 _INTEGER = re.compile(r"%c(m?-?\d+)(?:_\w+)?")
 _ADDRESS = re.compile(r"%(?:gm|ub|l1|l0[abc]|bt|fb)_(0x[0-9A-Fa-f]+)")
 _PATTERN = re.compile(r"%(?:[su]?i\d+|b?f\d+)_(0x[0-9A-Fa-f]+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """An op of a text.
-
-    Attributes:
-        name: Its mnemonic without ``pto.``.
-        text: The op.
-        begin: Offset after its name.
-        reading: Its operands and words by name; None for the generic form.
-        operands: Its operands in the order of the types, with their offsets in ``text``.
-        kinds: Their types.
-        literals: Their values.
-        types: The types, where the text has none.
-        sub_block: Vector sub-block of a comment ``// ub_sub 1``.
-    """
-
-    name: str
-    text: str
-    begin: int
-    reading: Reading | None
-    operands: tuple[Item, ...]
-    kinds: tuple[str, ...]
-    literals: tuple[str, ...]
-    types: str
-    sub_block: int
-
-    def with_operands(self, names: Sequence[str]) -> str:
-        """Returns the op with other names for its operands, and with its types."""
-        parts, last = [], self.begin
-        pairs = zip(self.operands, names, strict=True)
-        for operand, name in sorted(pairs, key=lambda pair: pair[0].at):
-            parts += [self.text[last : operand.at], name]
-            last = operand.at + len(operand.text)
-        name = f"pto.{self.name}" if self.reading else f'"pto.{self.name}"'
-        types = f" : {self.types}" if self.types else ""
-        return f"{name}{''.join(parts)}{self.text[last:]}{types}"
 
 
 class NoValueError(PtoError):
@@ -96,17 +63,29 @@ class Names:
         self.kinds: dict[str, str] = {}
         self.notes: dict[str, None] = {}
 
-    def literal(self, op: str, ssa: str, kind: str) -> str:
-        """Returns the value of an operand as a literal.
+    def values(self, op: str, items: Sequence[Item], kinds: Sequence[Kind]) -> list[Value]:
+        """Returns the values of the operands of an op.
 
         Raises:
             NoValueError: a name has no value.
-            PtoError: a name has two types.
+            PtoError: a name has two types, or a value is none of its type.
         """
+        if len(kinds) != len(items):
+            raise PtoError(
+                f"{len(items)} operands are written with {len(kinds)} types",
+                where=f"{WHERE} {op}",
+                legal="one type for each operand in the order of the text, or none at all",
+            )
+        texts = [item.text for item in items]
+        literals = [self._literal(op, *one) for one in zip(texts, kinds, strict=True)]
+        return [value(op, *one) for one in zip(texts, literals, kinds, strict=True)]
+
+    def _literal(self, op: str, ssa: str, kind: Kind) -> str:
         if not ssa.startswith("%"):
             return ssa
-        if self.kinds.setdefault(ssa, kind) != kind:
-            message = f"{ssa} has the types {self.kinds[ssa]} and {kind}"
+        known = self.kinds.setdefault(ssa, kind.name)
+        if known != kind.name:
+            message = f"{ssa} has the types {known} and {kind.name}"
             raise PtoError(message, where=f"{WHERE} {op}")
         if ssa in self.given:
             self.used.add(ssa)
@@ -117,7 +96,7 @@ class Names:
             match = pattern.fullmatch(ssa)
             if match:
                 return match.group(1).replace("m", "-")
-        if "<" in kind:
+        if kind.pointer is not None:
             self.notes[f"the address of {ssa} is not given: 0 is taken"] = None
             return "0"
         raise NoValueError(
@@ -173,8 +152,8 @@ def split(text: str) -> Iterator[tuple[str, int]]:
 
 def statement(
     part: str, sub: int, names: Names, elements: tuple[str, ...], v06: str = ""
-) -> Statement:
-    """Returns an op of a text.
+) -> Written:
+    """Returns an op of a text in its normal form; its operands are of class ``Value``.
 
     Args:
         part: The op.
@@ -188,43 +167,74 @@ def statement(
     """
     match = NAME.match(part)
     assert match is not None, "a statement begins with its name"
-    name, begin = match.group(1), match.end()
+    name = match.group(1)
     row = ROWS.get(name) or KNOWN_ROWS.get(name)
     if row is None:
         raise PtoError(f"pto.{name} is unknown", where=WHERE, legal=", ".join(ROWS))
+    tokens = LiteralTokens(part, match.end())
     try:
-        tokens = LiteralTokens(part, begin)
         if part.startswith('"'):
-            items, kinds = tokens.generic()
-            return _of(name, part, begin, None, items, kinds, "", sub, names)
-        reading = match_text(read_op(tokens, row, 0, typed=False), row, literals=True)
+            found = _generic(tokens, row, names)
+        else:
+            found = _pretty(tokens, row, names, elements, v06)
     except TextError as error:
         raise PtoError(str(error), where=f"{WHERE} {name}", legal=error.legal) from None
-    for fault in reading.faults:
-        rule = f"{fault.rule}: " if fault.rule else ""
-        raise PtoError(f"{rule}{fault.message}", where=f"{WHERE} pto.{name}", legal=fault.legal)
-    kinds, types = [kind for kind, _ in reading.text.types], ""
+    except OpError as error:
+        raise error_of(name, error.faults[0]) from None
+    if sub:
+        found.attributes["ub_sub"] = sub
+    return found
+
+
+def error_of(name: str, fault: Fault | BuildError) -> PtoError:
+    """Returns the error of an op with a fault."""
+    rule = f"{fault.rule}: " if fault.rule else ""
+    return PtoError(f"{rule}{fault.message}", where=f"{WHERE} pto.{name}", legal=fault.legal)
+
+
+def _generic(tokens: LiteralTokens, row: Row, names: Names) -> Written:
+    items, kinds, given = tokens.generic()
+    sizes = given.pop(SEGMENTS, None)
+    groups = groups_of(row, names.values(row.name, items, kinds), sizes)
+    words = {name: given.pop(name) for name in row.words if name in given}
+    _check(row, groups, counted=sizes is not None)
+    fault = incomplete(row, groups, words)
+    if fault is not None:
+        raise OpError(fault)
+    return replace(normal(row, groups, words), attributes=given)
+
+
+def _pretty(
+    tokens: LiteralTokens, row: Row, names: Names, elements: tuple[str, ...], v06: str
+) -> Written:
+    reading = match_text(read_op(tokens, row, 0, typed=False), row, literals=True)
+    if reading.faults:
+        raise OpError(*reading.faults)
+    order, given = reading.order, reading.text.attributes
+    kinds = [kind for kind, _ in reading.text.types]
     if not kinds:
         named = {id(x): operand for operand, items in reading.groups.items() for x in items}
         usual = default_types(reading, elements, v06)
-        kinds = [usual[named[id(item)]] for item in reading.order]
-        types = type_list(reading, dict(zip(map(id, reading.order), kinds, strict=True)))
-    return _of(name, part, begin, reading, reading.order, kinds, types, sub, names)
+        kinds = [LiteralTokens(usual[named[id(item)]], 0).type() for item in order]
+    made = dict(zip(map(id, order), names.values(row.name, order, kinds), strict=True))
+    groups = {name: [made[id(x)] for x in items] for name, items in reading.groups.items()}
+    counts = tuple(len(groups.get(group.name, ())) for group in row.groups)
+    check_sizes(row, given.pop(SEGMENTS, None), counts)
+    _check(row, groups, counted=not reading.old)
+    words = {name: given.pop(name) for name in row.attributes if name in given}
+    return replace(normal(row, groups, reading.words | words), attributes=given)
 
 
-def _of(
-    name: str, text: str, begin: int, reading: Reading | None, items: Sequence[Item],
-    kinds: Sequence[str], types: str, sub: int, names: Names,
-) -> Statement:  # fmt: skip
-    if len(kinds) != len(items):
-        raise PtoError(
-            f"{len(items)} operands are written with {len(kinds)} types",
-            where=f"{WHERE} {name}",
-            legal="one type for each operand in the order of the text, or none at all",
-        )
-    pairs = zip(items, kinds, strict=True)
-    literals = tuple(names.literal(name, item.text, kind) for item, kind in pairs)
-    return Statement(name, text, begin, reading, tuple(items), tuple(kinds), literals, types, sub)
+def _check(row: Row, groups: Mapping[str, Sequence[Value]], *, counted: bool) -> None:
+    """Refuses values of types that an op cannot have, and operands of no complete form."""
+    for name, operands in groups.items():
+        for one in operands:
+            takes = one.misfit(row.kind_of[name])
+            if takes:
+                message = f"type mismatch: {name} has type {one.kind.name}"
+                raise OpError(Fault(message, legal=takes))
+    if row.choices:
+        check_choice(row, [name for name, held in groups.items() if held], counted=counted)
 
 
 def _blank(match: re.Match[str]) -> str:

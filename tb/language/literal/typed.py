@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
@@ -68,28 +67,3 @@ def default_types(reading: Reading, element: tuple[str, ...], v06: str = "") -> 
             kind = "i1"
         found[name] = kind
     return found
-
-
-def type_list(reading: Reading, kinds: Mapping[int, str]) -> str:
-    """Returns the types of an op as the language writes them.
-
-    Args:
-        reading: The op.
-        kinds: ``id`` of an operand to its type.
-    """
-    before: dict[int, str] = {}
-    after: dict[int, str] = {}
-    for given in reading.text.clauses:
-        tag = next((x.tag for x in reading.row.clauses if x.name == given.name), "")
-        values = [id(item) for item in given.items if id(item) in kinds]
-        if tag and values:
-            before[values[0]] = f"{given.name}(" if tag == "paren" else f"{given.name} "
-            after[values[-1]] = ")" * (tag == "paren")
-    found = [
-        f"{before.get(id(item), '')}{kinds[id(item)]}{after.get(id(item), '')}"
-        for item in reading.order
-    ]
-    for part in reading.row.head:
-        if part.word and part.name in reading.words:
-            found.insert(sum(not x.word for x in reading.row.head), str(reading.words[part.name]))
-    return ", ".join(found)

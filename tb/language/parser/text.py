@@ -19,11 +19,11 @@ from xdsl.utils.mlir_lexer import MLIRLexer
 from tb.language.dialect.types import (
     UNKNOWN_TYPE_LEGAL,
     WORD_TYPES,
-    PointerTextError,
+    alias_in,
     pointer_type,
-    read_pointer,
     unknown_type,
 )
+from tb.language.grammar.pointers import PointerTextError, read_pointer
 from tb.language.grammar.tokens import SYMBOL, TextError, Tokens
 from tb.language.parser.foreign import UnclosedError, closing
 
@@ -141,7 +141,7 @@ class ProgramText(Tokens):
         if self.value == "!pto.ptr" or (self.kind == "mark" and self.value == "<"):
             begin = self.at if self.value == "<" else self.next
             try:
-                pointer, end = read_pointer(self.text, begin, self.attribute_aliases)
+                pointer, end = read_pointer(self.text, begin, alias_in(self.attribute_aliases))
             except PointerTextError as error:
                 raise TextError(str(error), self.at, error.legal) from None
             self.go_to(end)

@@ -134,6 +134,13 @@ def legal_numbers(name: str, operand: str) -> str:
     return "0 and above"
 
 
+def negative(op: str, operand: Input, value: int) -> BuildError:
+    """Returns the error of an operand below 0 of an op."""
+    what = "addresses are" if operand.pointer else "counts, sizes and strides are"
+    message = f"{operand.text} is {value}: {what} unsigned"
+    return BuildError(message, rule=operand.rule, legal=legal_numbers(op, operand.name))
+
+
 Make = Callable[[Sequence[int]], Any]
 
 

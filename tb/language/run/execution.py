@@ -19,7 +19,7 @@ from tb.isa.mad import Mad
 from tb.isa.text import AnyOp
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.run.arith import Code, Frame, merged
-from tb.language.run.build import Input, Recipe, legal_numbers
+from tb.language.run.build import Input, Recipe, negative
 from tb.language.run.cube import MADS
 from tb.language.run.reach import Reach
 from tb.language.run.registers import RegisterState
@@ -222,16 +222,9 @@ def never_executed(written: Movement, template: Frame) -> Move | Compute:
 
 def _negative(run: Execution, written: Movement, each: Input, value: int) -> int:
     """Reports an operand below 0; returns its substitute."""
-    what = "addresses are" if each.pointer else "counts, sizes and strides are"
-    run.report(
-        Finding(
-            written.place,
-            f"pto.{written.recipe.name}",
-            each.rule,
-            f"{each.text} is {value}: {what} unsigned",
-            legal_numbers(written.recipe.name, each.name),
-        )
-    )
+    name = written.recipe.name
+    error = negative(name, each, value)
+    run.report(Finding(written.place, f"pto.{name}", error.rule, error.message, error.legal))
     return UNKNOWN
 
 
