@@ -68,7 +68,7 @@ class Options:
 
 def op_table() -> str:
     """Returns formula, operands, descriptor bits and rules of every op, as Markdown."""
-    from tb.explain.formulas import formulas
+    from tb.explain.layouts import formulas
     from tb.isa.document import page_text
 
     return page_text(formulas)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tb.explain.memories import memory
 from tb.explain.op import Explained
 from tb.explain.parts import Link, Part, first_links
 from tb.explain.query import Answer
@@ -23,7 +22,7 @@ def op_data(op: Explained, answers: Sequence[Answer] = ()) -> dict[str, Any]:
     for space in op.memories:
         links, complete = first_links(op.parts, space, MOST_RANGES)
         first = next(part.dst for part in op.parts if part.space is space)
-        memories[memory(space, first)] = {
+        memories[located(space, first)[0]] = {
             "ranges": [link_data(link) for link in links],
             "complete": complete,
         }
@@ -74,7 +73,7 @@ def part_data(part: Part) -> dict[str, Any]:
         "dst": dst,
         "size": part.size,
         "axes": [asdict(axis) for axis in part.axes],
-        "source": None if part.source is None else memory(part.source, part.src),
+        "source": None if part.source is None else located(part.source, part.src)[0],
         "src": None if part.source is None else part.src,
         "pieces": [] if part.source is None else [[at, part.piece] for at in part.pieces],
         "pattern": part.pattern.hex(),
@@ -90,7 +89,7 @@ def link_data(link: Link) -> dict[str, Any]:
         "kind": link.kind,
         "start": located(link.part.space, link.dst)[1],
         "size": link.size,
-        "source": None if link.part.source is None else memory(link.part.source, link.part.src),
+        "source": None if link.part.source is None else located(link.part.source, link.part.src)[0],
         "from": [list(one) for one in link.sources],
         "label": link.label,
         "how": link.part.how,
@@ -108,7 +107,7 @@ def answer_data(answer: Answer) -> dict[str, Any]:
         "written": [link_data(link) for link in answer.written],
         "untouched": [[low - base, high - base] for low, high in answer.untouched],
         "read": [
-            {"to": memory(link.part.space, link.dst), **link_data(link)} for link in answer.read
+            {"to": located(link.part.space, link.dst)[0], **link_data(link)} for link in answer.read
         ],
         "unread": [[low - base, high - base] for low, high in answer.unread],
         "parameters": list(answer.parameters),

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tb.explain.dma import update
 from tb.explain.parts import DATA, Axis, Part
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.remarks import unsigned
 from tb.isa.fix.table import (
+    ATOMIC_OPS,
+    ATOMIC_TYPES,
     DST_BF16,
     DST_F16,
     DST_I16,
@@ -51,6 +52,8 @@ _STAGES = {
 _NAMES = ("f32", "i32", "f16", "bf16", "i16", "e4m3fn", "hif8", "s8", "u8", "s4")
 _RELU_NAMES = {code: name for name, code in RELU_MODES.items()}
 _SAT_NAMES = {code: name for name, code in SAT_MODES.items() if name}
+_TYPE_NAMES = {code: name for name, code in ATOMIC_TYPES.items()}
+_OP_NAMES = {code: name for name, code in ATOMIC_OPS.items()}
 _ALWAYS_SAT = ("f32_bf16", "deqf16_vec", "deqf16_scalar")
 """Modes on which neither nosat nor preserve_nan acts with sat_scope = a5."""
 
@@ -61,6 +64,13 @@ def _saturation(desc: FixDescriptor) -> int:
         return desc.sat
     outside = desc.mode.name in _ALWAYS_SAT or desc.sat == SAT_MODES["preserve_nan"]
     return SAT_MODES["sat"] if outside else desc.sat
+
+
+def update(atomic_type: int, atomic_op: int, nosat: bool) -> str:
+    """Returns what an atomic store does with the old value (spec/order_and_atomics.md, 6)."""
+    kind = _TYPE_NAMES.get(atomic_type, str(atomic_type))
+    ends = "" if kind != "f16" else ", inf and NaN kept" if nosat else ", saturated"
+    return f"atomic {_OP_NAMES.get(atomic_op, atomic_op)} as {kind} to the old value{ends}"
 
 
 def steps(desc: FixDescriptor) -> tuple[str, ...]:

@@ -1,27 +1,293 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The byte map of an op: one row of a table for each family of descriptors."""
+"""The byte map of an op: a function for each family of descriptors.
+
+That of the write-back is :func:`tb.explain.fix.fix_parts`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from tb.explain.burst import burst_parts
-from tb.explain.dma import dma_parts
-from tb.explain.fill import fill_parts
-from tb.explain.fix import fix_parts
-from tb.explain.l0 import l0_parts
-from tb.explain.nz import nz_parts
-from tb.explain.parts import Part, existing
+from tb.explain.fix import fix_parts, update
+from tb.explain.parts import (
+    DATA,
+    LEFT,
+    PAD,
+    TAIL,
+    ZERO,
+    Axis,
+    Part,
+    existing,
+    made,
+    moved,
+)
+from tb.isa.burst.op import BurstDescriptor
+from tb.isa.burst.table import WIDEN_BF16, WIDEN_RAW
+from tb.isa.dma.op import DmaDescriptor
+from tb.isa.dma.table import MTE_L1_UB, SOURCE_SIDE
+from tb.isa.fill.op import FillDescriptor
+from tb.isa.fix.table import ATOMIC_BYTES
+from tb.isa.footprint import space_of
+from tb.isa.l0.op import L0Descriptor
+from tb.isa.l0.table import C0_BYTES, FRACTAL_BYTES, FRACTAL_ROWS, SCALE_BYTES
 from tb.isa.lower import Descriptor
+from tb.isa.nz.op import NzDescriptor
+from tb.isa.nz.table import DN2NZ, SMALL_C0
+from tb.isa.profile import current
+from tb.isa.spaces import UB_BLOCK, Space, block_end, segment_base
+
+# --- strided copies (spec/dma.md, sections 2 and 3) ----------------------------------------------
+
+Place = tuple[Space, int]
+
+
+def _dma(desc: DmaDescriptor) -> Iterator[Part]:
+    """Yields data, pads and tail of a strided copy that moves something."""
+    ext_first = SOURCE_SIDE[desc.spec.name] == "ext"
+    sides = ((desc.ext_addr, desc.ext_stride), (desc.loc_addr, desc.loc_stride))
+    (src, src_row), (dst, dst_row) = sides if ext_first else sides[::-1]
+    length = desc.len
+    if desc.spec is MTE_L1_UB:
+        length *= UB_BLOCK
+        src_row, dst_row = length + src_row * UB_BLOCK, length + dst_row * UB_BLOCK
+    loops = []
+    for number, loop in reversed(list(enumerate(desc.loops))):
+        steps = (loop.ext_stride, loop.loc_stride)
+        loops.append(Axis(f"loop{number}", loop.count, *(steps if ext_first else steps[::-1])))
+    axes = (*loops, Axis("row", desc.n_burst, src_row, dst_row))
+    source = (space_of(desc.spec.source, desc.ub_sub), src)
+    target = (space_of(desc.spec.destination, desc.ub_sub), dst)
+    if desc.padded:
+        yield from _padded(desc, source, target, axes)
+        return
+    if desc.atomic_type:
+        yield _updated(desc, source, target, axes)
+        return
+    yield moved(DATA, target, source, length, axes)
+    if desc.spec.source == "gm" and current().tail == "fill":
+        yield from _tail(desc, source, target, axes)
+
+
+def _updated(desc: DmaDescriptor, source: Place, target: Place, axes: Sequence[Axis]) -> Part:
+    """Returns the elements of an atomic store."""
+    size = ATOMIC_BYTES[desc.atomic_type]
+    element = Axis("element", desc.len // size, size, size)
+    return Part(
+        DATA, *target, size, (*axes, element), *source, size, moved=False,
+        how=update(desc.atomic_type, desc.atomic_op, bool(desc.nosat)),
+    )  # fmt: skip
+
+
+def _padded(
+    desc: DmaDescriptor, source: Place, target: Place, axes: Sequence[Axis]
+) -> Iterator[Part]:
+    """Yields left pad, data and pad of rows, or data and pad of groups (section 3)."""
+    space, dst = target
+    left, data = desc.left_bytes, desc.len
+    pattern = desc.pad_value.to_bytes(8, "little")[: desc.elem_bytes]
+    how = f"pad value {pattern[::-1].hex()} by address"
+    if desc.compact:
+        run = desc.n_burst * data
+        yield moved(DATA, target, source, data, axes)
+        yield made(PAD, (space, dst + run), block_end(run) - run, axes[:-1], pattern, how)
+        return
+    end = desc.loc_stride
+    if current().pad_end == "block":
+        end = block_end(left + data + desc.right_bytes)
+    yield made(LEFT, target, left, axes, pattern, how)
+    yield moved(DATA, (space, dst + left), source, data, axes)
+    yield made(PAD, (space, dst + left + data), end - left - data, axes, pattern, how)
+
+
+def _tail(
+    desc: DmaDescriptor, source: Place, target: Place, axes: Sequence[Axis]
+) -> Iterator[Part]:
+    """Yields the fill behind unpadded rows (section 2, T of a row); nothing where T = len."""
+    length, end = desc.len, block_end(desc.len)
+    *loops, row = axes
+    (from_space, src), (space, dst) = source, target
+    if desc.compact:
+        # The last row alone has a tail, up to the end of the block that the group ends in.
+        last = row.count - 1
+        src, dst = src + last * row.src, dst + last * row.dst
+        end = block_end(row.count * length) - last * length
+        axes = (*loops, replace(row, count=1, first=last))
+    if desc.spec.destination == "l1":
+        yield made(TAIL, (space, dst + length), end - length, axes, b"\0", "zeros")
+        return
+    size, how = desc.elem_bytes, "first element of the row again"
+    at = min(end, -(-length // size) * size)
+    start = (from_space, src + length % size)
+    yield moved(TAIL, (space, dst + length), start, at - length, axes, how)
+    again = (*axes, Axis("copy", (end - at) // size, 0, size))
+    yield moved(TAIL, (space, dst + at), (from_space, src), size, again, how)
+    rest = (end - at) % size
+    yield moved(TAIL, (space, dst + end - rest), (from_space, src), rest, axes, how)
+
+
+# --- burst copies (spec/dma.md, section 2; spec/bias_fb.md) --------------------------------------
+
+
+def _burst(desc: BurstDescriptor) -> Iterator[Part]:
+    """Yields the bursts of a copy that moves something; widened elements one by one."""
+    source, target = (
+        space_of(keyword, desc.ub_sub) for keyword in (desc.spec.source, desc.spec.destination)
+    )
+    read, written = desc.units
+    src_step, dst_step = (desc.len + desc.src_gap) * read, (desc.len + desc.dst_gap) * written
+    bursts = Axis("burst", desc.n_burst, src_step, dst_step)
+    if desc.widen == WIDEN_RAW:
+        start = (source, desc.src_addr)
+        yield moved(DATA, (target, desc.dst_addr), start, desc.len * written, (bursts,))
+        return
+    axes = (bursts, Axis("element", desc.len, read, written))
+    how = f"{'bf16' if desc.widen == WIDEN_BF16 else 'f16'} widened to f32"
+    yield Part(
+        DATA,
+        target,
+        desc.dst_addr,
+        written,
+        axes,
+        source,
+        desc.src_addr,
+        read,
+        moved=False,
+        how=how,
+    )
+
+
+# --- NZ repack (spec/nd2nz.md, sections 2 to 4) --------------------------------------------------
+
+
+def _nz(desc: NzDescriptor) -> Iterator[Part]:
+    """Yields lanes with data and lanes of zeros of a repack that moves something."""
+    group = Axis("matrix", desc.group_count, desc.outer_stride, desc.dst_loop4 * C0_BYTES)
+    if desc.small_c0:
+        yield from _small_c0(desc, group)
+        return
+    size, c0 = desc.elem_bytes, desc.c0
+    whole, rest = divmod(desc.d_value, c0)
+    row = _nz_row(desc, desc.dst_loop2 * C0_BYTES)
+    step = _depth(desc) * c0
+    column = Axis("C0 column", whole, step, desc.dst_loop3 * C0_BYTES)
+    yield _lanes(desc, (group, column, row), c0, 0, 0)
+    if rest:
+        last = (group, replace(column, count=1, first=whole), row)
+        src, dst = whole * step, whole * desc.dst_loop3 * C0_BYTES
+        yield _lanes(desc, last, rest, src, dst)
+        at = (Space.L1, desc.loc_addr + dst + rest * size)
+        how = f"lanes {rest} and up: d >= d_value"
+        yield made(ZERO, at, C0_BYTES - rest * size, last, b"\0", how)
+
+
+def _depth(desc: NzDescriptor) -> int:
+    """Returns source bytes from d to d + 1."""
+    return desc.inner_stride if desc.mode == DN2NZ else desc.elem_bytes
+
+
+def _nz_row(desc: NzDescriptor, step: int) -> Axis:
+    src = desc.elem_bytes if desc.mode == DN2NZ else desc.inner_stride
+    return Axis("n", desc.n_value, src, step)
+
+
+def _lanes(desc: NzDescriptor, axes: tuple[Axis, ...], lanes: int, src: int, dst: int) -> Part:
+    """Returns ``lanes`` lanes of each block; those of a source row lie side by side."""
+    source, target = (Space.GM, desc.ext_addr + src), (Space.L1, desc.loc_addr + dst)
+    if desc.mode != DN2NZ:
+        return moved(DATA, target, source, lanes * desc.elem_bytes, axes)
+    lane = Axis("lane", lanes, desc.inner_stride, desc.elem_bytes)
+    return moved(DATA, target, source, desc.elem_bytes, (*axes, lane))
+
+
+def _small_c0(desc: NzDescriptor, group: Axis) -> Iterator[Part]:
+    """Yields rows of four channels, packed back to back (section 4)."""
+    size = desc.elem_bytes
+    pitch = SMALL_C0 * size
+    axes = (group, _nz_row(desc, pitch))
+    yield _lanes(desc, axes, desc.d_value, 0, 0)
+    used = desc.d_value * size
+    at = (Space.L1, desc.loc_addr + used)
+    yield made(ZERO, at, pitch - used, axes, b"\0", f"lanes {desc.d_value} and up: d >= d_value")
+    packed = desc.n_value * pitch
+    behind = (Space.L1, desc.loc_addr + packed)
+    missing = (desc.small_bytes - packed) // pitch
+    rows = (group, Axis("n", missing, 0, pitch, desc.n_value))
+    yield made(ZERO, behind, pitch, rows, b"\0", "missing rows of the last block")
+
+
+# --- loads to L0A, L0B and their scales (spec/l0_loads.md, sections 2 and 4) ---------------------
+
+_NIBBLE = 4
+
+
+def _l0(desc: L0Descriptor) -> Iterator[Part]:
+    """Yields the rows of 32 bytes, the fragments, or transposed the elements of a load."""
+    base = segment_base(desc.spec.memory)
+    if desc.spec.scales:
+        first = desc.m_start * desc.src_stride + desc.k_start
+        x = Axis("x", desc.m_step, desc.src_stride * SCALE_BYTES, desc.dst_stride * SCALE_BYTES)
+        y = Axis("y", desc.k_step, SCALE_BYTES, SCALE_BYTES)
+        source = (Space.L1, desc.src_addr + first * SCALE_BYTES)
+        yield moved(DATA, (Space.L0, base + desc.scale_addr), source, SCALE_BYTES, (x, y))
+        return
+    first = desc.k_start * desc.src_stride + desc.m_start
+    source = (Space.L1, desc.src_addr + first * FRACTAL_BYTES)
+    target = (Space.L0, base + desc.dst_addr)
+    pitches = (desc.src_stride * FRACTAL_BYTES, desc.dst_stride * FRACTAL_BYTES)
+    rows = FRACTAL_ROWS * desc.m_step
+    if desc.transpose:
+        yield _transposed(desc, source, target, rows)
+        return
+    column = Axis("C0 column", desc.k_step, *pitches)
+    yield moved(DATA, target, source, C0_BYTES, (column, Axis("row", rows, C0_BYTES, C0_BYTES)))
+
+
+def _transposed(
+    desc: L0Descriptor, source: tuple[Space, int], target: tuple[Space, int], rows: int
+) -> Part:
+    """Returns elements (p, q) of the source that become (q, p); p is the row there."""
+    bits = desc.elem_bits
+    lanes = 8 * C0_BYTES // bits
+    column = Axis("source column", desc.k_step, desc.src_stride * FRACTAL_BYTES, lanes * C0_BYTES)
+    block = Axis("row block", rows // lanes, lanes * C0_BYTES, desc.dst_stride * FRACTAL_BYTES)
+    if bits == _NIBBLE:
+        # A byte is made of the same nibble of two rows, which lie under each other at the source.
+        axes = (
+            column,
+            block,
+            Axis("lane byte", C0_BYTES, 1, 2 * C0_BYTES),
+            Axis("nibble", 2, 0, C0_BYTES),
+            Axis("row pair", C0_BYTES, 2 * C0_BYTES, 1),
+        )
+        how = "low or high nibble (0 or 1) of two rows"
+        return Part(DATA, *target, 1, axes, *source, 1, pieces=(0, C0_BYTES), moved=False, how=how)
+    size = bits // 8
+    lane, row = Axis("lane", lanes, size, C0_BYTES), Axis("row", lanes, C0_BYTES, size)
+    return moved(DATA, target, source, size, (column, block, lane, row))
+
+
+# --- fill of L1 (spec/dma.md, section 9) ---------------------------------------------------------
+
+
+def _fill(desc: FillDescriptor) -> Iterator[Part]:
+    """Yields the runs of a fill that writes something."""
+    word = (desc.raw & (1 << desc.word_bits) - 1).to_bytes(desc.word_bits // 8, "little")
+    axes = (Axis("burst", desc.n_burst, 0, (desc.len + desc.dst_gap) * UB_BLOCK),)
+    how = f"pattern {word[::-1].hex()}"
+    yield made(DATA, (Space.L1, desc.first), desc.len * UB_BLOCK, axes, word, how)
+
+
+# --- table ---------------------------------------------------------------------------------------
 
 MAPS: dict[str, Callable[[Any], Iterator[Part]]] = {
-    "dma": dma_parts,
-    "burst": burst_parts,
-    "nz": nz_parts,
+    "dma": _dma,
+    "burst": _burst,
+    "nz": _nz,
     "fix": fix_parts,
-    "l0": l0_parts,
-    "fill": fill_parts,
+    "l0": _l0,
+    "fill": _fill,
 }
 """Family of a descriptor to the function that yields what it writes."""
 

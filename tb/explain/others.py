@@ -10,7 +10,6 @@ import re
 from dataclasses import replace
 
 from tb.explain.forms import RAW_FORMS
-from tb.explain.products import PRODUCTS
 from tb.explain.words import WordValue, words_of
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import (
@@ -24,6 +23,7 @@ from tb.isa.dma.legacy import (
 )
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import MteL0cGm
+from tb.isa.mad import ACC, Mad, parts, problems
 from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 from tb.isa.text import AnyOp
 from tb.language.foreign import foreign_words
@@ -45,6 +45,38 @@ _PASSED = re.compile("|".join((_FLAGS, _BARRIERS, _BUFFERS, _IN_BLOCK, _SYNC, _A
 """Names of ops that order pipes, cores or accesses and need no register."""
 
 _RUN = "in a run it is executed between the cube core and the vector cores"
+
+_KINDS = ("", "_acc", "_bias", "_mx", "_mx_acc", "_mx_bias")
+_RAWS = ("", "_bias", "_mx", "_mx_bias")
+
+_HOST = (
+    "no engine executes it and no descriptor holds it; in a run the host computes it from the "
+    "simulated memories: the sum is exact and rounded once to f32, or modulo 2^32 to i32 [rule "
+    "MD-1, spec/l0_loads.md, section 6]"
+)
+_WORD = (
+    "m, n, k and clauses are in the word Xt, and so is I: bit 63 0, bit 62 the bias, neither old C"
+)
+
+
+def _formula(kind: str, start: str) -> str:
+    scaled = ", each factor times its scale in L0A_MX, L0B_MX" if "mx" in kind else ""
+    bias = " and the bias in BT" if "bias" in kind else ""
+    total = f"{start}sum over k of A[m][k]*B[k][n]"
+    return f"writes C[m][n] = {total}{scaled}; A is in L0A, B in L0B, C in L0C{bias}"
+
+
+def _start(kind: str) -> str:
+    if kind.endswith("acc"):
+        return "old C[m][n] + "
+    return "bias[n] + " if kind.endswith("bias") else ""
+
+
+PRODUCTS: tuple[tuple[str, str], ...] = (
+    *((f"mad{kind}", f"{_formula(kind, _start(kind))}; {_HOST}") for kind in _KINDS),
+    *((f"mad{kind}_raw", f"{_formula(kind, 'I + ')}; {_WORD}; {_HOST}") for kind in _RAWS),
+)
+"""Names of the products, and what is to be said of them."""
 
 SENTENCES: tuple[tuple[str, str], ...] = (
     (_FLAGS, "orders two pipes; it touches no byte"),
@@ -156,3 +188,27 @@ def effect(op: LegacySet | CtrlOp) -> str:
     load = isinstance(op, SetMovPadVal) or op.direction == OUTTOUB
     reader = "copy_gm_to_ubuf" if load else "copy_ubuf_to_gm"
     return f"writes {_word(op)}, which later pto.{reader} read; it touches no byte"
+
+
+def product_notes(op: Mad) -> tuple[str, ...]:
+    """Returns the rules that a product breaks, else the bytes that it touches: whole fractals.
+
+    Nothing is returned for operands that are not known.
+    """
+    try:
+        wrong = problems(op)
+        touched = () if wrong else parts(op)
+    except UndecidedError:
+        return ()
+    if wrong:
+        return tuple(f"{one.rule}: {one.message}; legal: {one.legal}" for one in wrong)
+    if not touched:
+        return ("a NOP: an extent is 0, no byte is touched",)
+    found = []
+    for part in touched:
+        verb = "reads"
+        if part.role == "dst":
+            verb = "reads and writes" if op.initial == ACC else "writes"
+        end = part.start + part.length - 1
+        found.append(f"{verb} {part.role}: {part.memory.upper()} {part.start:#x}..{end:#x}")
+    return tuple(found)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from textwrap import wrap
 
-from tb.explain.memories import heading
 from tb.explain.op import FINE, Explained
-from tb.explain.text import SECTIONS, op_lines
+from tb.explain.text import SECTIONS, heading, op_lines
 from tb.explain.tiles import COLOURS, Cell, Line, Tile, tiles
 from tb.isa.spaces import hex_address, located
 

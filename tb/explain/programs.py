@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tb.common.errors import PtoError
-from tb.explain.others import sentence
-from tb.explain.products import product_notes
+from tb.explain.others import product_notes, sentence
 from tb.explain.raw import CODES, READ_BACK
 from tb.explain.steps import UNIT, Chosen, in_order, moves_data, of_raw, other
 from tb.isa.spaces import GM_ADDR_BITS

@@ -9,10 +9,16 @@ from dataclasses import dataclass
 from itertools import islice
 
 from tb.common.errors import PtoError
-from tb.explain.memories import NAMES, memory, ranges_of
 from tb.explain.op import Explained, Parameter
 from tb.explain.parts import MOST_LINKS, Link, merged, read_in, written_in
-from tb.isa.spaces import Space
+from tb.isa.spaces import L0_SEGMENTS, SEGMENTS, Space, located
+
+NAMES: tuple[str, ...] = tuple(
+    name
+    for space in Space
+    for name in (L0_SEGMENTS if space is Space.L0 else (space.name.lower(),))
+)
+"""Names of all memories, such as ``ub1`` and ``l0b_mx``."""
 
 MOST_BYTES = 65_536
 """Most bytes of a question."""
@@ -58,6 +64,21 @@ class Answer:
     parameters: tuple[str, ...]
     complete: bool
     touched: bool
+
+
+def ranges_of(name: str) -> tuple[tuple[Space, int, int], ...]:
+    """Returns what a name means: spaces, with the first address and the one after the last.
+
+    ``ub`` means both sub-blocks. An unknown name means nothing.
+    """
+    if name in L0_SEGMENTS:
+        addresses = SEGMENTS[Space.L0][L0_SEGMENTS[name]]
+        return ((Space.L0, addresses.start, addresses.stop),)
+    return tuple(
+        (space, 0, SEGMENTS[space][-1].stop)
+        for space in Space
+        if space is not Space.L0 and name in (space.keyword, space.name.lower())
+    )
 
 
 def question(text: str) -> Question:
@@ -111,8 +132,8 @@ def _answer(op: Explained, space: Space, first: int, last: int) -> Answer:
     complete = max(len(written), len(read)) <= MOST_LINKS
     written, read = merged(written[:MOST_LINKS]), merged(read[:MOST_LINKS])
     read.sort(key=lambda one: (one.sources[0], one.part.space, one.dst))
-    here = memory(space, first)
-    writes = any(part.space is space and memory(space, part.dst) == here for part in op.parts)
+    here = located(space, first)[0]
+    writes = any(part.space is space and located(space, part.dst)[0] == here for part in op.parts)
     reads = any(part.source is space for part in op.parts)
     covered = [(link.dst, link.dst + link.size) for link in written]
     sources = [(at, at + size) for link in read for at, size in link.sources]

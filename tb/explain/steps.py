@@ -7,15 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tb.explain.others import passed_over
+from tb.common.errors import PtoError
+from tb.explain.others import passed_over, sentence
 from tb.explain.raw import CODES, COPIES, READ_BACK, ReadBack, read_back
-from tb.explain.statements import statements
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import DmaRegisters, LegacyCopy, LegacySet
 from tb.isa.lower import reads_ctrl
 from tb.isa.text import AnyOp
 from tb.language.grammar.written import Written
 from tb.language.literal.ops import op_of
+from tb.language.literal.statements import (
+    NAME,
+    WHERE,
+    Names,
+    NoValueError,
+    element_types,
+    split,
+    statement,
+)
 from tb.language.place import Place
 from tb.language.run.registers import RegisterState
 from tb.language.trace import Raw
@@ -54,6 +63,66 @@ class Chosen:
     unknown: str = ""
     times: int = 1
     raw: ReadBack | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The ops of a text.
+
+    Attributes:
+        ops: Those that move data or write registers of ops that do.
+        notes: What is assumed of them.
+        others: Names of all others, each once.
+    """
+
+    ops: tuple[Written, ...]
+    notes: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+
+def statements(text: str, values: Mapping[str, str], element: str = "") -> Statements:
+    """Returns the ops of a text, which line ends or semicolons separate.
+
+    Args:
+        text: The ops.
+        values: Name, with or without ``%``, to its value as text.
+        element: Element type, or those of source and destination, where the text has no types.
+
+    Raises:
+        PtoError: the text has no op, or a value or a type is not known.
+    """
+    names, elements = Names(values), element_types(element)
+    found: list[Written] = []
+    others: dict[str, None] = {}
+    for part, sub in split(text):
+        match = NAME.match(part)
+        assert match is not None, "an op begins with its name"
+        name = match.group(1)
+        if name in READ_BACK:
+            v06 = COPIES[name].op if name in COPIES else ""
+            try:
+                found.append(statement(part, sub, names, elements, v06))
+            except NoValueError as error:
+                others[name] = None
+                names.notes[f"the words of pto.{name} are not read: {error.what}"] = None
+        elif sentence(name, foreign="pto." in match.group()):
+            others[name] = None
+        else:
+            found.append(statement(part, sub, names, elements))
+    if not found and not others:
+        raise PtoError(
+            f"{_short(text)!r} is no op",
+            where=WHERE,
+            legal="an op such as `pto.mte_gm_ub ...`, or a program file that exists",
+            remedy="write one op, or name a .pto file",
+        )
+    names.check()
+    return Statements(tuple(found), tuple(names.notes), tuple(others))
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:57]}..."
 
 
 def of_text(

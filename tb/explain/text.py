@@ -6,7 +6,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from tb.explain.memories import heading
 from tb.explain.op import FINE, Explained
 from tb.explain.parts import Axis, Link, Part, first_links
 from tb.explain.profiles import Difference
@@ -41,6 +40,11 @@ def _times(axes: Sequence[Axis], step: str) -> str:
             name = f"({name}-{axis.first})" if axis.first else name
             found.append(f" + {stride}*{name}" if stride > 1 else f" + {name}")
     return "".join(found)
+
+
+def heading(space: Space, address: int) -> str:
+    """Returns the name of the memory at an address of a space as it is printed: ``L0B``."""
+    return located(space, address)[0].upper()
 
 
 def part_line(part: Part) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tb.explain.command import op_table
-from tb.explain.formulas import formulas
+from tb.explain.layouts import formulas
 from tb.explain.maps import parts_of
 from tb.explain.parts import Part, read_in
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbUb

@@ -14,8 +14,7 @@ import pytest
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.explain.programs import of_file
-from tb.explain.statements import statements
-from tb.explain.steps import Chosen, of_text
+from tb.explain.steps import Chosen, of_text, statements
 from tb.isa.text import to_text
 from tb.language.linked import Linked, linked_steps
 from tb.language.literal.ops import op_of

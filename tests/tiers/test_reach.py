@@ -69,7 +69,7 @@ def test_a_change_reaches(changed: str, tests: str, top: Path) -> None:
 def test_this_test_is_reached_by_what_it_tests() -> None:
     name = Path(__file__).relative_to(ROOT)
     assert str(name) in reached(ROOT, ["tests/tiers/reach.py"])
-    assert str(name) not in reached(ROOT, ["tb/explain/burst.py"])
+    assert str(name) not in reached(ROOT, ["tb/explain/maps.py"])
 
 
 def git(top: Path, *words: str) -> None:
