@@ -20,17 +20,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
 
-from tb.isa.grammar import BUFFER, CLIP, FLAG, INTEGER, NUMBER, POINTER, Group, Row
-from tb.language.dialect.types import (
-    PtrType,
-    is_float,
-    is_number,
-    is_signless,
-    pointer_of,
-    type_name,
-)
+from tb.isa.grammar import Row
+from tb.language.dialect.types import kind_of_type
 from tb.language.grammar.fault import Fault, OpError
-from tb.language.grammar.operands import SEGMENTS, groups_of
+from tb.language.grammar.operands import SEGMENTS, check_type, groups_of
 from tb.language.grammar.written import Written, incomplete, normal
 
 
@@ -84,38 +77,10 @@ def attribute_of(value: str | int | bool) -> Attribute:
     return UnitAttr() if value is True else IntegerAttr(value, i32)
 
 
-def _is_no_bit(value: SSAValue) -> bool:
-    """Returns whether a value is a constant that no i1 holds: an illegal op needs a wider type."""
+def constant_of(value: SSAValue) -> int | None:
+    """Returns the value of an ``arith.constant`` that is an integer, or None."""
     known = getattr(value.owner, "properties", {}).get("value")
-    return (
-        is_signless(value.type, 64)
-        and isinstance(known, IntegerAttr)
-        and known.value.data not in (0, 1)
-    )
-
-
-def _check_type(group: Group, value: SSAValue) -> None:
-    """Refuses a value of a type that an operand cannot have."""
-    kind = value.type
-    if group.kind == POINTER:
-        fits, wanted = isinstance(kind, PtrType), "a pointer"
-    elif group.kind == BUFFER:
-        fits, wanted = pointer_of(kind) is not None, "a pointer"
-    elif group.kind == INTEGER:
-        fits, wanted = is_signless(kind, 64), "i64"
-    elif group.kind == FLAG:
-        fits, wanted = is_signless(kind, 1) or _is_no_bit(value), "i1"
-    elif group.kind == NUMBER:
-        fits, wanted = is_number(kind), "a number"
-    elif group.kind == CLIP:
-        fits, wanted = is_number(kind) or isinstance(kind, PtrType), "a number"
-    else:
-        fits = is_signless(kind) or is_float(kind) or isinstance(kind, PtrType)
-        wanted = "a signless integer, a float or a pointer"
-    if not fits:
-        raise OpError(
-            Fault(f"type mismatch: {group.name} has type {type_name(kind)}, it takes {wanted}")
-        )
+    return known.value.data if isinstance(known, IntegerAttr) else None
 
 
 def written(op: Operation) -> Written | None:
@@ -151,7 +116,7 @@ def check_types(row: Row, groups: Mapping[str, Sequence[SSAValue]]) -> None:
     """Refuses values of types that the operands of an op cannot have."""
     for group in row.groups:
         for value in groups.get(group.name, ()):
-            _check_type(group, value)
+            check_type(group, kind_of_type(value.type), value, constant_of)
 
 
 def with_attributes(op: MoveOp, text: Written) -> Written:

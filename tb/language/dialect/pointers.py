@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import traits_def
 
 from tb.common.text import counted
-from tb.language.dialect.types import PtrType, is_integer, is_signless, pointer_of, type_name
+from tb.language.dialect.types import PtrType, is_integer, pointer_of, type_name
 from tb.language.grammar.fault import Fault, OpError
 from tb.language.parser.text import ProgramText, Use
 
@@ -173,7 +173,7 @@ class WordOp(ValuesOp):
     def check(self) -> None:
         """Refuses other types than i64."""
         for kind in (*(value.type for value in self.operands), self.results[0].type):
-            if not is_signless(kind) or kind != i64:
+            if kind != i64:
                 raise OpError(Fault(f"type mismatch: {type_name(kind)}", legal="i64"))
 
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.dialects.builtin import IntegerAttr, i1
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import i1
 
 from tb.isa.dtypes import Ptr, element_bits
 from tb.isa.grammar import FILLS, TRANSPOSE
 from tb.isa.l0.table import LOAD_FORMS, LOADS
 from tb.isa.mad import FP4, FP8
-from tb.language.dialect.ops import MoveOp
+from tb.language.dialect.ops import MoveOp, constant_of
 from tb.language.dialect.types import pointer_of, type_name
 from tb.language.grammar.fault import Fault, OpError
 from tb.language.grammar.operands import SEGMENTS, check_choice
@@ -83,16 +82,10 @@ def _same_width(source: Ptr, destination: Ptr) -> None:
         raise OpError(Fault(what, legal="elements of one width"))
 
 
-def _constant(value: SSAValue) -> int | None:
-    """Returns the value of an ``arith.constant``, or None."""
-    known = getattr(value.owner, "properties", {}).get("value")
-    return known.value.data if isinstance(known, IntegerAttr) else None
-
-
 def _in_ranges(text: Written, names: Iterable[str]) -> None:
     """Refuses constants that the fields of a load do not hold."""
     for name in names:
-        number = _constant(text.operands[name])
+        number = constant_of(text.operands[name])
         low = int(name.endswith(("step", "stride")))
         high = 1 if name == TRANSPOSE else _MOST_STEP if name.endswith("step") else _MOST_OTHER
         if number is not None and not low <= number <= high:
@@ -102,7 +95,7 @@ def _in_ranges(text: Written, names: Iterable[str]) -> None:
 def _not_negative(text: Written, names: Iterable[str]) -> None:
     """Refuses constants below 0."""
     for name in names:
-        number = _constant(text.operands[name])
+        number = constant_of(text.operands[name])
         if number is not None and number < 0:
             legal = "0 and above: it must be non-negative"
             raise OpError(Fault(f"{name} is {number}", legal=legal))
@@ -133,7 +126,7 @@ def _load(op: MoveOp, text: Written) -> None:
         owner = operands[name].owner
         number = None
         if getattr(owner, "name", "") == "pto.castptr":
-            number = _constant(owner.operands[0])
+            number = constant_of(owner.operands[0])
         if number is not None and number % unit:
             raise OpError(Fault(f"{role} address is {number:#x}", legal=f"a multiple of {unit}"))
 

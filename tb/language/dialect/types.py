@@ -10,7 +10,6 @@ from functools import cache
 from math import prod
 
 from xdsl.dialects.builtin import (
-    AnyFloat,
     BFloat16Type,
     Float8E4M3FNType,
     Float16Type,
@@ -42,6 +41,7 @@ from tb.language.grammar.pointers import (
     PointerTextError,
     read_pointer,
 )
+from tb.language.run.values import Kind, kind_of
 
 
 def element_stride(dtype: str) -> int:
@@ -197,22 +197,7 @@ def is_integer(kind: Attribute) -> bool:
     return isinstance(kind, IntegerType | IndexType)
 
 
-def is_signless(kind: Attribute, width: int = 0) -> bool:
-    """Returns whether a type is an integer without a sign, of a width or any.
-
-    A width of 64 is at least that: programs of illegal ops have operands that 64 bits do not hold.
-    """
-    if not isinstance(kind, IntegerType) or kind.signedness.data is not Signedness.SIGNLESS:
-        return False
-    bits = kind.width.data
-    return not width or bits == width or (width == 64 and bits > width)
-
-
-def is_float(kind: Attribute) -> bool:
-    """Returns whether values of the type are floats."""
-    return isinstance(kind, AnyFloat)
-
-
-def is_number(kind: Attribute) -> bool:
-    """Returns whether values of the type are integers or floats of a known format."""
-    return is_integer(kind) or is_float(kind)
+@cache
+def kind_of_type(kind: Attribute) -> Kind:
+    """Returns how values of a type are held."""
+    return kind_of(type_name(kind), pointer_of(kind))

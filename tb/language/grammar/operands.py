@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
-from tb.isa.grammar import LOOPS, Group, Row
+from tb.isa.grammar import BUFFER, CLIP, FLAG, INTEGER, LOOPS, NUMBER, PAYLOAD, POINTER, Group, Row
 from tb.language.grammar.fault import Fault, OpError
 from tb.language.grammar.matching import listed
+from tb.language.run import values
+from tb.language.run.values import FLOAT, INDEX_BITS, Kind
 
 _T = TypeVar("_T")
 
@@ -128,3 +131,45 @@ def check_choice(row: Row, names: Collection[str], *, counted: bool) -> None:
     if missing:
         message = f"the {kind} form requires {', '.join(missing)}"
         raise OpError(Fault(message, legal=listed(group)))
+
+
+_TAKES = {
+    **dict.fromkeys((POINTER, BUFFER), "a pointer"),
+    **dict.fromkeys((NUMBER, CLIP), "a number"),
+    INTEGER: "i64",
+    FLAG: "i1",
+    PAYLOAD: "a signless integer, a float or a pointer",
+}
+"""Kind of an operand to the types that it takes, as text."""
+
+
+def check_type(group: Group, kind: Kind, value: _T, constant: Callable[[_T], int | None]) -> None:
+    """Refuses a value of a type that an operand cannot have.
+
+    Programs of illegal ops have operands that 64 bits do not hold, and flags that no i1 holds.
+
+    Args:
+        group: The operand.
+        kind: How the value is held.
+        value: The value.
+        constant: Returns the number of a value that is a constant.
+    """
+    signless = re.fullmatch(r"i\d+", kind.name) is not None
+    wide = signless and kind.bits >= INDEX_BITS
+    number = kind.sort in (values.NUMBER, FLOAT)
+    pointer = kind.pointer is not None and not kind.name.startswith("memref")
+    if group.kind == FLAG:
+        fits = kind.name == "i1" or (wide and constant(value) not in (None, 0, 1))
+    else:
+        fits = {
+            POINTER: pointer,
+            BUFFER: kind.pointer is not None,
+            INTEGER: wide,
+            NUMBER: number,
+            CLIP: number or pointer,
+            PAYLOAD: signless or kind.sort == FLOAT or pointer,
+        }[group.kind]
+    if not fits:
+        takes = _TAKES[group.kind]
+        message = f"type mismatch: {group.name} has type {kind.name}, it takes {takes}"
+        raise OpError(Fault(message))

@@ -14,10 +14,16 @@ from itertools import pairwise
 
 from tb.common.errors import PtoError
 from tb.isa.dtypes import ELEMENT_BYTES, NIBBLE_DTYPES
-from tb.isa.grammar import KNOWN_ROWS, ROWS, Row
+from tb.isa.grammar import KNOWN_ROWS, PAYLOAD, ROWS, Row
 from tb.language.grammar.fault import Fault, OpError
 from tb.language.grammar.matching import match as match_text
-from tb.language.grammar.operands import SEGMENTS, check_choice, check_sizes, groups_of
+from tb.language.grammar.operands import (
+    SEGMENTS,
+    check_choice,
+    check_sizes,
+    check_type,
+    groups_of,
+)
 from tb.language.grammar.reading import read_op
 from tb.language.grammar.tokens import Item, TextError
 from tb.language.grammar.written import Written, incomplete, normal
@@ -25,7 +31,7 @@ from tb.language.literal.tokens import LiteralTokens
 from tb.language.literal.typed import default_types
 from tb.language.literal.values import Value, value
 from tb.language.run.build import BuildError
-from tb.language.run.values import Kind
+from tb.language.run.values import NUMBER, Kind
 
 WHERE = "the op"
 
@@ -226,13 +232,14 @@ def _pretty(
 
 
 def _check(row: Row, groups: Mapping[str, Sequence[Value]], *, counted: bool) -> None:
-    """Refuses values of types that an op cannot have, and operands of no complete form."""
-    for name, operands in groups.items():
-        for one in operands:
-            takes = one.misfit(row.kind_of[name])
-            if takes:
-                message = f"type mismatch: {name} has type {one.kind.name}"
-                raise OpError(Fault(message, legal=takes))
+    """Refuses values of types that an op cannot have, and operands of no complete form.
+
+    Payloads may be numbers of any type, which rules judge (DMA-L03).
+    """
+    for group in row.groups:
+        for one in groups.get(group.name, ()):
+            if group.kind != PAYLOAD or one.kind.sort != NUMBER:
+                check_type(group, one.kind, one, lambda one: one.number)
     if row.choices:
         check_choice(row, [name for name, held in groups.items() if held], counted=counted)
 

@@ -3,23 +3,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from tb.common.errors import PtoError
-from tb.isa.grammar import BUFFER, CLIP, FLAG, INTEGER, NUMBER, PAYLOAD, POINTER
-from tb.language.run import values
 from tb.language.run.values import FLOAT, Kind, rounded_bits
-
-_TAKES = {
-    **dict.fromkeys((POINTER, BUFFER), "a pointer"),
-    **dict.fromkeys((NUMBER, CLIP), "a number"),
-    INTEGER: "i64",
-    FLAG: "i1",
-    PAYLOAD: "a number or a pointer",
-}
-"""Kind of an operand to the types that it takes, as text."""
 
 
 class _Constant:
@@ -38,24 +26,6 @@ class Value:
     def owner(self) -> Any:
         """What makes it: a constant."""
         return _Constant
-
-    def misfit(self, sort: str) -> str:
-        """Returns which types an operand of a kind takes, or nothing if this is one of them.
-
-        A number of any type may be a payload: that it has a sign is a matter of rules.
-        """
-        kind = self.kind
-        wide = re.fullmatch(r"i\d+", kind.name) is not None and kind.bits >= values.INDEX_BITS
-        number = kind.sort in (values.NUMBER, FLOAT)
-        pointer = kind.pointer is not None
-        fits = {
-            POINTER: pointer and not kind.name.startswith("memref"),
-            BUFFER: pointer,
-            INTEGER: wide,
-            FLAG: kind.name == "i1" or (wide and self.number not in (0, 1)),
-            NUMBER: number,
-        }.get(sort, number or pointer)
-        return "" if fits else _TAKES[sort]
 
 
 def value(op: str, name: str, literal: str, kind: Kind) -> Value:

@@ -32,7 +32,7 @@ from tb.language.dialect.sync import (
     SignalOp,
     SyncAllOp,
 )
-from tb.language.dialect.types import element_stride, pointer_of, type_name
+from tb.language.dialect.types import element_stride, kind_of_type, type_name
 from tb.language.foreign import foreign_words
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding, Place, refuse
@@ -61,7 +61,6 @@ from tb.language.run.values import (
     NUMBER,
     Kind,
     Missing,
-    kind_of,
 )
 from tb.language.trace import Barrier, Raw, SetFlag, Skipped, WaitFlag
 
@@ -119,12 +118,6 @@ KNOWN: tuple[str, ...] = (
     *arith.KNOWN,
 )
 """Ops outside the pto dialect that a program may hold."""
-
-
-def kind_of_type(kind: Attribute) -> Kind:
-    """Returns how values of a type are held."""
-    pointer = pointer_of(kind)
-    return kind_of(str(kind) if pointer is None else type_name(kind), pointer)
 
 
 @dataclass
@@ -204,7 +197,6 @@ class Preparation:
         self.skipped: dict[Place, Skipped] = {}
         self.one_sub_block: dict[Place, None] = {}
         self.routines: dict[FuncOp, Routine] = {}
-        self._kinds: dict[int, tuple[Attribute, Kind]] = {}
         self._codes: dict[str, Callable[[Operation, _Scope], Code | None]] = {
             "arith.constant": self._constant,
             "arith.select": self._select,
@@ -231,11 +223,7 @@ class Preparation:
 
     def kind(self, value: SSAValue) -> Kind:
         """Returns how a value is held."""
-        kind = value.type
-        found = self._kinds.get(id(kind))  # Types hash slowly, and most are one object.
-        if found is None:
-            found = self._kinds[id(kind)] = (kind, kind_of_type(kind))
-        return found[1]
+        return kind_of_type(value.type)
 
     def problem(self, op: Operation, message: str, rule: str = "", legal: str = "") -> None:
         """Notes what is wrong with an op."""

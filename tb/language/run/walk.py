@@ -18,6 +18,7 @@ from tb.language.dialect.ops import MoveOp, written
 from tb.language.dialect.others import SubblockIdxOp
 from tb.language.dialect.sections import CubeSectionOp, SectionOp, VectorSectionOp
 from tb.language.dialect.sync import SignalOp
+from tb.language.dialect.types import kind_of_type
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source
 from tb.language.run.execution import Execution, never_executed
@@ -25,7 +26,6 @@ from tb.language.run.prepare import (
     EVERY_STREAM,
     Preparation,
     Stream,
-    kind_of_type,
     sub_block_of,
 )
 from tb.language.run.registers import RegisterState
