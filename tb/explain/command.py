@@ -103,13 +103,7 @@ def explain_command(what: str, options: Options) -> int:
                 legal="one op in an .svg, any number in an .html",
                 remedy="choose one with --line or --op",
             )  # fmt: skip
-        told = [
-            explain(
-                one.op, one.registers, one.ctrl, name=one.name, place=one.place, run=one.run,
-                notes=one.notes, unknown=one.unknown, raw=one.raw,
-            )
-            for one in chosen
-        ]  # fmt: skip
+        told = [explain(one) for one in chosen]
     written = _files(options.json, picture, told, asked)
     if options.json != "-":
         for number, op in enumerate(told):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tb.explain.forms import RAW, OpForm, forms_of
@@ -12,8 +13,9 @@ from tb.explain.maps import parts_of
 from tb.explain.others import effect, sentence, written_words
 from tb.explain.parts import Part
 from tb.explain.profiles import Difference, differences
-from tb.explain.raw import COPIES, ReadBack
+from tb.explain.raw import COPIES
 from tb.explain.rules import BROKEN, Verdict, verdicts
+from tb.explain.steps import Chosen
 from tb.explain.words import WordValue, words_of
 from tb.isa.ctrl import CtrlOp
 from tb.isa.descriptor import field_values, packed
@@ -27,7 +29,7 @@ from tb.isa.ops import TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.profile import current
 from tb.isa.spaces import Space
-from tb.isa.text import AnyOp, to_text
+from tb.isa.text import to_text
 from tb.language.lowered import Lowering
 from tb.language.rules.check import HINT_RULES
 
@@ -96,16 +98,16 @@ class Explained:
     profile: str
     status: str
     verdict: str
-    rules: tuple[Verdict, ...]
-    parts: tuple[Part, ...]
-    layout: tuple[str, ...]
-    view: str
-    parameters: tuple[Parameter, ...]
-    words: tuple[WordValue, ...]
-    forms: tuple[OpForm, ...]
-    fields: tuple[FieldValue, ...]
-    packed: tuple[int, ...]
-    differences: tuple[Difference, ...]
+    rules: tuple[Verdict, ...] = ()
+    parts: tuple[Part, ...] = ()
+    layout: tuple[str, ...] = ()
+    view: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    words: tuple[WordValue, ...] = ()
+    forms: tuple[OpForm, ...] = ()
+    fields: tuple[FieldValue, ...] = ()
+    packed: tuple[int, ...] = ()
+    differences: tuple[Difference, ...] = ()
 
     @property
     def bare(self) -> bool:
@@ -119,85 +121,57 @@ class Explained:
         return tuple(dict.fromkeys(part.space for part in self.parts))
 
 
-def explain(
-    op: AnyOp | None,
-    registers: DmaRegisters | None = None,
-    ctrl: int = 0,
-    *,
-    name: str = "",
-    place: str = "",
-    run: str = "",
-    notes: tuple[str, ...] = (),
-    unknown: str = "",
-    raw: ReadBack | None = None,
-) -> Explained:
-    """Returns what is to be said of an op under the profile of this process.
-
-    Args:
-        op: An op that moves data or writes a register, or None for any other one.
-        registers: Registers of the legacy copies at its issue; after an op that writes one.
-        ctrl: CTRL in the same way.
-        name: Mnemonic as written.
-        place: Its place.
-        unknown: Why it cannot be explained, where an operand is not known; else empty.
-        run: Which of its executions this is.
-        notes: Assumptions.
-        raw: The register form that the op is written in, with its words.
-    """
+def explain(one: Chosen) -> Explained:
+    """Returns what is to be said of an op under the profile of this process."""
+    op, raw, name, notes = one.op, one.raw, one.name, one.notes
     if raw is not None:
         notes = (*notes, *raw.notes, *([f"no v0.6 op is shown: {raw.why}"] if raw.why else ()))
-    if op is not None:
-        name = name or to_text(op).removeprefix("pto.").partition(" ")[0]
-    found = PIPES.get(TEXT_FORMS.get(name, COPIES[name].op if name in COPIES else name))
-    pipe = found.value if found else ""
-    profile = str(current())
-    held = registers or DmaRegisters()
-    nothing: tuple[Any, ...] = ()
-    if op is None or unknown:
-        status, words = (UNKNOWN, unknown) if unknown else (NO_BYTES, sentence(name, foreign=True))
-        return Explained(
-            name, raw.text if raw else f"pto.{name}", place, run, notes, pipe, profile, status,
-            words, nothing, nothing, nothing, "", nothing, raw.words if raw else nothing, nothing,
-            nothing, nothing, nothing,
-        )  # fmt: skip
-    lowering = Lowering(op, held, ctrl)
+    pipe = PIPES.get(TEXT_FORMS.get(name, COPIES[name].op if name in COPIES else name))
+    held = one.registers or DmaRegisters()
+    explained = partial(
+        Explained, name, place=one.place, run=one.run, pipe=pipe.value if pipe else "",
+        profile=str(current()),
+    )  # fmt: skip
+    if op is None or one.unknown:
+        text, words = (raw.text, raw.words) if raw else (f"pto.{name}", ())
+        status, verdict = UNKNOWN, one.unknown
+        if not one.unknown:
+            status, verdict = NO_BYTES, sentence(name, foreign=True)
+        return explained(text, notes=notes, status=status, verdict=verdict, words=words)
+    lowering = Lowering(op, held, one.ctrl)
     rules = verdicts(lowering)
     if isinstance(op, LegacySet | CtrlOp):
-        status, words = NO_BYTES, effect(op)
-        if any(one.state == BROKEN for one in rules):
+        status, verdict = NO_BYTES, effect(op)
+        if any(rule.state == BROKEN for rule in rules):
             status = REPORTED
-            words = f"{rules[0].rule}: the op retires with this rule and its register is unchanged"
-        return Explained(
-            name, to_text(op), place, run, notes, pipe, profile, status, words, rules, nothing,
-            nothing, "", nothing, written_words(op, held, ctrl), nothing, nothing, nothing, nothing,
+            verdict = (
+                f"{rules[0].rule}: the op retires with this rule and its register is unchanged"
+            )
+        return explained(
+            to_text(op), notes=notes, status=status, verdict=verdict, rules=rules,
+            words=written_words(op, held, one.ctrl),
         )  # fmt: skip
     desc = lowering.descriptor
     status, verdict = judged(rules, desc)
-    moves = status in (LEGAL, UNDEFINED) and desc is not None
-    if moves and isinstance(desc, FixDescriptor):
-        notes = (*notes, *remarks(desc))
-    written = OpForm("v0.6", (to_text(op),), RAW)
-    return Explained(
-        name=name,
-        text=raw.text if raw else to_text(op),
-        place=place,
-        run=run,
-        notes=notes,
-        pipe=pipe,
-        profile=profile,
-        status=status,
-        verdict=verdict,
-        rules=rules,
-        parts=parts_of(desc) if moves and desc is not None else (),
-        layout=layout_lines(desc) if moves and desc is not None else (),
-        view=view_of(desc) if moves and desc is not None else "",
-        parameters=_parameters(desc) if moves and isinstance(desc, FixDescriptor) else (),
-        words=raw.words if raw else () if desc is None else words_of(desc),
-        forms=(written,) if raw else () if desc is None else forms_of(op, desc, held),
-        fields=() if desc is None else _fields(desc),
-        packed=() if desc is None else _words(packed(desc)),
-        differences=differences(op, held, ctrl),
-    )
+    found: dict[str, Any] = {}
+    if desc is not None:
+        found = {
+            "words": words_of(desc),
+            "forms": forms_of(op, desc, held),
+            "fields": _fields(desc),
+            "packed": _words(packed(desc)),
+        }
+    if raw:
+        found |= {"words": raw.words, "forms": (OpForm("v0.6", (to_text(op),), RAW),)}
+    if desc is not None and status in (LEGAL, UNDEFINED):
+        found |= {"parts": parts_of(desc), "layout": layout_lines(desc), "view": view_of(desc)}
+        if isinstance(desc, FixDescriptor):
+            notes = (*notes, *remarks(desc))
+            found["parameters"] = _parameters(desc)
+    return explained(
+        raw.text if raw else to_text(op), notes=notes, status=status, verdict=verdict, rules=rules,
+        differences=differences(op, held, one.ctrl), **found,
+    )  # fmt: skip
 
 
 def judged(rules: tuple[Verdict, ...], desc: Descriptor | None) -> tuple[str, str]:

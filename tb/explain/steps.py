@@ -56,10 +56,10 @@ class Chosen:
     registers: DmaRegisters | None
     ctrl: int
     name: str
-    place: str
-    run: str
-    notes: tuple[str, ...]
-    number: int
+    place: str = ""
+    run: str = ""
+    notes: tuple[str, ...] = ()
+    number: int = 0
     unknown: str = ""
     times: int = 1
     raw: ReadBack | None = None
@@ -165,7 +165,7 @@ def of_raw(steps: Sequence[Raw], codes: CODES, notes: tuple[str, ...] = ()) -> l
     """Returns the register forms of a program in its order, read back."""
     return [
         Chosen(
-            one.op, None, one.step.ctrl, one.step.name, str(one.step.place), "", notes, 0, raw=one
+            one.op, None, one.step.ctrl, one.step.name, str(one.step.place), notes=notes, raw=one
         )
         for one in read_back(steps, codes)
     ]
@@ -173,7 +173,7 @@ def of_raw(steps: Sequence[Raw], codes: CODES, notes: tuple[str, ...] = ()) -> l
 
 def other(name: str, place: str = "") -> Chosen:
     """Returns an op that has no byte map and writes no register."""
-    return Chosen(None, None, 0, name, place, "", (), 0)
+    return Chosen(None, None, 0, name, place)
 
 
 def _step(written: Written, *, ubuf_blocks: bool) -> AnyOp | Raw:
@@ -208,7 +208,7 @@ def in_order(
         writes = isinstance(op, LegacySet | CtrlOp)
         held = state.now if writes or isinstance(op, LegacyCopy) else None
         value = state.ctrl if writes or reads_ctrl(op) else 0
-        found.append(Chosen(op, held, value, name, "", "", notes, len(found) + 1))
+        found.append(Chosen(op, held, value, name, notes=notes, number=len(found) + 1))
     for at, one in zip(raws, of_raw([*raws.values()], codes, notes), strict=True):
         found[at] = replace(one, place="")
     return found

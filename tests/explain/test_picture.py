@@ -14,9 +14,11 @@ from tb.explain.maps import parts_of
 from tb.explain.op import explain
 from tb.explain.parts import Part
 from tb.explain.picture import svg
+from tb.explain.steps import of_text
 from tb.explain.tiles import tiles
 from tb.isa.profile import parse_profile, using
 from tb.isa.spaces import Space
+from tb.isa.text import to_text
 from tests.explain.drawn import KINDS, links_of
 from tests.explain.test_maps import legal
 
@@ -79,7 +81,8 @@ def test_pictures_are_well_formed(kind: str) -> None:
         drawn = KINDS[kind](rng)
         if len(getattr(drawn.op, "loops", ())) > 3:
             continue
-        text = svg(explain(drawn.op, drawn.registers))
+        ops = (*drawn.before, drawn.op)
+        text = svg(explain(of_text("\n".join(map(to_text, ops)), {})[-1]))
         root = ElementTree.fromstring(text)
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert "prefers-color-scheme" in text
