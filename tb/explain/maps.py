@@ -11,18 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from tb.explain.fix import fix_parts, update
-from tb.explain.parts import (
-    DATA,
-    LEFT,
-    PAD,
-    TAIL,
-    ZERO,
-    Axis,
-    Part,
-    existing,
-    made,
-    moved,
-)
+from tb.explain.parts import DATA, LEFT, PAD, TAIL, ZERO, Axis, Part, existing, made, moved
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.burst.table import WIDEN_BF16, WIDEN_RAW
 from tb.isa.dma.op import DmaDescriptor
@@ -38,9 +27,11 @@ from tb.isa.nz.table import DN2NZ, SMALL_C0
 from tb.isa.profile import current
 from tb.isa.spaces import UB_BLOCK, Space, block_end, segment_base
 
-# --- strided copies (spec/dma.md, sections 2 and 3) ----------------------------------------------
-
 Place = tuple[Space, int]
+"""A memory and an address in it."""
+
+
+# --- strided copies (spec/dma.md, sections 2 and 3) ----------------------------------------------
 
 
 def _dma(desc: DmaDescriptor) -> Iterator[Part]:
@@ -144,18 +135,8 @@ def _burst(desc: BurstDescriptor) -> Iterator[Part]:
         return
     axes = (bursts, Axis("element", desc.len, read, written))
     how = f"{'bf16' if desc.widen == WIDEN_BF16 else 'f16'} widened to f32"
-    yield Part(
-        DATA,
-        target,
-        desc.dst_addr,
-        written,
-        axes,
-        source,
-        desc.src_addr,
-        read,
-        moved=False,
-        how=how,
-    )
+    to, start = (target, desc.dst_addr), (source, desc.src_addr)
+    yield Part(DATA, *to, written, axes, *start, read, moved=False, how=how)
 
 
 # --- NZ repack (spec/nd2nz.md, sections 2 to 4) --------------------------------------------------
@@ -244,9 +225,7 @@ def _l0(desc: L0Descriptor) -> Iterator[Part]:
     yield moved(DATA, target, source, C0_BYTES, (column, Axis("row", rows, C0_BYTES, C0_BYTES)))
 
 
-def _transposed(
-    desc: L0Descriptor, source: tuple[Space, int], target: tuple[Space, int], rows: int
-) -> Part:
+def _transposed(desc: L0Descriptor, source: Place, target: Place, rows: int) -> Part:
     """Returns elements (p, q) of the source that become (q, p); p is the row there."""
     bits = desc.elem_bits
     lanes = 8 * C0_BYTES // bits

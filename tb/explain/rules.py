@@ -168,6 +168,4 @@ def _first(rules: Mapping[Rule, object], refused: Violation) -> list[Verdict]:
 
 
 def _open(verdict: Verdict, why: str) -> Verdict:
-    return Verdict(
-        verdict.rule, verdict.kind, verdict.source, verdict.title, OPEN, why, "", verdict.knobs
-    )
+    return replace(verdict, state=OPEN, message=why, legal="")
