@@ -3,34 +3,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator
 from itertools import product
-from random import Random
-from typing import Any
 
-import numpy as np
-
-from sequences.blocks import block_of, changed, lower_program
-from sequences.constraints import FB_SIZE, FIX_NAMES, L0C_SIZE
+from sequences.blocks import changed
+from sequences.constraints import FB_SIZE, FIX_NAMES
 from sequences.corner.limits import limit_ops
 from sequences.corner.spots import up
+from sequences.corner.tiles import (
+    ANY,
+    BLOCK_OPS,
+    GM_ORIGIN,
+    Builder,
+    Corner,
+    bits_of,
+    tile,
+)
 from sequences.fixpipe.ctrl import STORED_BITS, ctrl_of
-from sequences.fixpipe.data import Pools
 from sequences.fixpipe.kinds import KINDS, legal_codes
-from sequences.fixpipe.parameters import Records, offset_bits
-from sequences.fixpipe.plain_ops import ALPHAS, ENDS, MAKERS, space_of
-from sequences.fixpipe.tiles import draw_tile, tile_of
-from tb.isa.block import Fill, OpBlock
-from tb.isa.ctrl import SetCtrl
-from tb.isa.dma.legacy import DmaRegisters
-from tb.isa.dtypes import ALL_DTYPES, Ptr
+from sequences.fixpipe.plain_ops import ALPHAS
+from tb.isa.block import OpBlock
+from tb.isa.dtypes import ALL_DTYPES
 from tb.isa.fix.op import (
     Atomic,
     FbPtr,
     FixOp,
     Loop3,
-    MteL0cUb,
     PreQuant,
     PreRelu,
     Scalar,
@@ -41,7 +39,6 @@ from tb.isa.fix.table import (
     ATOMIC_DST,
     ATOMIC_OPS,
     ATOMIC_TYPES,
-    DST_BITS,
     DST_CODES,
     FLAG_BLOCK,
     FLOAT_DSTS,
@@ -49,15 +46,8 @@ from tb.isa.fix.table import (
     QUANT_BY_CODE,
     QUANT_MODES,
 )
-from tb.isa.footprint import destinations, source
-from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space
 
 PAGE = 4096
-GM_ORIGIN = 1 << 20
-BLOCK_OPS = 32
-"""Most corners in a block."""
-
-_HALF = Scalar("f32", 0x3F000000)
 _DOWN = PreRelu("scalar_relu", Scalar("f32", 0xBE800000))
 _GM, _L1, _UB = FIX_NAMES
 _SATS = ("sat", "preserve_nan", "nosat")
@@ -66,52 +56,6 @@ _ATOMIC_FROM: dict[str, tuple[str, int]] = {
     "s16": ("i32", 28), "s8": ("f32", 24),
 }  # fmt: skip
 """Type of an atomic to an accumulator type and a pre_quant code that give its elements."""
-
-Wish = tuple[int, int]
-"""Modulus and residue of a GM address."""
-
-RECORDS: dict[int, int] = {9: 0, 17: FB_SIZE // 2, 5: FB_SIZE * 3 // 4}
-"""Width of an offset to the place of the records made for it, up to the next one or the end."""
-
-ANY: Wish = (1, 0)
-Corner = tuple[FixOp, Wish]
-
-
-def _bits(dtype: str) -> int:
-    return DST_BITS[DST_CODES[dtype]]
-
-
-def tile(
-    form: str, m: int, n: int, code: int = 0, dtype: str = "f32", acc: str = "f32", **parts: Any
-) -> FixOp:
-    """Returns a write-back at address 0 with tight source and rows as close as they may be.
-
-    Args:
-        form: Name of the op.
-        m: Rows.
-        n: Columns.
-        code: pre_quant code; parameters of vector modes are those of ``RECORDS``, scalars are 0.5.
-        dtype: Destination type.
-        acc: Accumulator type.
-        parts: Other operands and clauses.
-    """
-    mode = QUANT_BY_CODE[code]
-    quant = None
-    if code:
-        records = FbPtr("f32", RECORDS[offset_bits(mode.narrow)])
-        quant = PreQuant(mode.name, records if mode.vector else _HALF)
-    step = parts.get("k") or 1
-    layout = parts.get("layout", "")
-    row = m if layout == "nz2dn" else n
-    if layout == "nz2nz":
-        row = m * (8 if parts.get("split") else 16)
-    unit = 1 if form == _GM else UB_BLOCK * 8 // _bits(dtype)
-    parts.setdefault("dst_stride", up(row, max(unit, 2 if _bits(dtype) == 4 else 1)))
-    parts.setdefault("src_stride", up((m - 1) * step + 1, 16))
-    return MAKERS[form](
-        0, 0, m, n, pre_quant=quant, src_type=Ptr(acc, "l0c"), dst_type=Ptr(dtype, form[-2:]),
-        **parts,
-    )  # fmt: skip
 
 
 def _kinds() -> Iterator[tuple[int, str, str]]:
@@ -124,7 +68,7 @@ def _kinds() -> Iterator[tuple[int, str, str]]:
 def _smallest(form: str) -> Iterator[FixOp]:
     """One element (two where they are nibbles) of each kind, and with every clause."""
     for code, acc, dtype in _kinds():
-        n = 2 if _bits(dtype) == 4 else 1
+        n = 2 if bits_of(dtype) == 4 else 1
         yield tile(form, 1, n, code, dtype, acc)
         yield tile(form, n, 1, code, dtype, acc, layout="nz2dn", k=1)
         if QUANT_BY_CODE[code].scale or acc == "f32":
@@ -200,7 +144,7 @@ def _hops(form: str) -> Iterator[FixOp]:
 def _gm_edges(bus: int) -> Iterator[Corner]:
     """Every place in a bus word for every size of element; 4 KiB edges after each byte."""
     for (code, dtype), n in product(((0, "f32"), (1, "f16"), (24, "i8"), (26, "i4")), (2, 34)):
-        size = max(1, _bits(dtype) // 8)
+        size = max(1, bits_of(dtype) // 8)
         for residue in range(0, bus, size):
             yield tile(_GM, 3, n, code, dtype, dst_stride=n + 2 * (residue % 3)), (bus, residue)
     for before in range(67):
@@ -228,99 +172,6 @@ def _halves() -> Iterator[FixOp]:
         yield tile(_UB, m, n, 0, dtype, acc, ub_split="split_m")
     for (acc, dtype), m, n in product(types, (1, 2, 17), (32, 64, 96)):
         yield tile(_UB, m, n, 0, dtype, acc, ub_split="split_n", layout="nz2nd")
-
-
-class _Builder:
-    """Makes blocks of ops and their source data."""
-
-    def __init__(self, seed: int = 1) -> None:
-        rng = np.random.default_rng(seed)
-        self._pools = Pools(rng)
-        self._random = Random(seed)
-        records = Records(rng)
-        self._image = np.zeros(SIZES[Space.FB] // 4, dtype=np.uint32)
-        for width, start in RECORDS.items():
-            end = min((at for at in RECORDS.values() if at > start), default=FB_SIZE)
-            self._image[start // 4 : end // 4] = records.quant[width].view(np.uint32)[
-                : (end - start) // 4
-            ]
-        self._image[ALPHAS // 4 :] = records.alpha[: FB_SIZE // 4]
-
-    def block(
-        self,
-        ops: Sequence[FixOp],
-        after: Sequence[int] = (),
-        delay: Sequence[int] = (),
-        ctrl: Sequence[int] = (),
-    ) -> OpBlock:
-        """Returns a block of ops at the addresses they have, each issued with its CTRL."""
-        image = self._image.view(np.uint8)
-        fills = [
-            Fill(Space.FB, part.start, image[part.start : part.stop]) for part in SEGMENTS[Space.FB]
-        ]
-        filled: set[tuple[int, int]] = set()
-        values = ctrl or [0] * len(ops)
-        made = [lower_fix(op, value) for op, value in zip(ops, values, strict=True)]
-        live = [desc for desc in made if not desc.is_nop]
-        # Large tiles first: small ones may be parts of them.
-        live.sort(key=lambda desc: source(desc).base - source(desc).end)
-        for desc in live:
-            side = source(desc)
-            if (side.base, side.end) not in filled and not any(
-                low < side.end and side.base < high for low, high in filled
-            ):
-                filled.add((side.base, side.end))
-                data = draw_tile(tile_of(desc, self._image), self._pools, self._random)
-                fills.append(Fill(Space.L0C, side.base, data))
-            if desc.atomic_type and not any(
-                f.space is Space.GM and f.start == desc.dst_addr for f in fills
-            ):
-                pool = self._pools.old[desc.atomic_type].view(np.uint8)
-                write = destinations(desc)[0]
-                fills.append(Fill(Space.GM, write.base, pool[: write.end - write.base]))
-        programs = [
-            (SetCtrl(value), op, SetCtrl(0)) if value else (op,)
-            for op, value in zip(ops, values, strict=True)
-        ]
-        block = block_of([lower_program(each, DmaRegisters())[0] for each in programs])
-        waits = np.array(after or [-1] * len(ops), dtype=np.int64)
-        late = np.array(delay or [-1] * len(ops), dtype=np.int64)
-        plain = OpBlock(
-            block.opcode, block.columns, block.dtype, block.pad_dtype, block.gap, waits,
-            block.legacy, expected_rule=block.expected_rule,
-        )  # fmt: skip
-        return replace(plain, fills=tuple(fills), flag_delay=late)
-
-    def packed(self, corners: Iterable[Corner], ctrls: Iterable[int] = ()) -> Iterator[OpBlock]:
-        """Places ops side by side, up to ``BLOCK_OPS`` in a block, each with its CTRL or 0."""
-        ops: list[FixOp] = []
-        values = iter(ctrls)
-        ctrl: list[int] = []
-        src, dst = 0, {"gm": GM_ORIGIN, "l1": 0, "ub": 0}
-        for op, (modulus, residue) in corners:
-            desc = lower_fix(op)
-            read = up(source(desc).end, FLAG_BLOCK)
-            write = max(side.end for side in destinations(desc))
-            space = space_of(op)
-            full = space != "gm" and dst[space] + write > ENDS[op.spec.name]
-            if len(ops) == BLOCK_OPS or src + read > L0C_SIZE or full:
-                yield self.block(ops, ctrl=ctrl)
-                ctrl = []
-                ops, src, dst = [], 0, {"gm": GM_ORIGIN, "l1": 0, "ub": 0}
-            base = dst[space]
-            if space == "gm":
-                base += 4 if modulus == 1 and len(ops) % 2 else 0
-                base = up(base, 4 if modulus == 1 else 1)
-                base += (residue - base) % modulus
-            op = changed(op, src=src, dst=base)
-            if isinstance(op, MteL0cUb) and not op.ub_split:
-                op = changed(op, sub_block=len(ops) % 2)
-            ops.append(op)
-            ctrl.append(next(values, 0))
-            src += read
-            dst[space] = base + (write if space == "gm" else up(write, UB_BLOCK))
-        if ops:
-            yield self.block(ops, ctrl=ctrl)
 
 
 def _flag_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
@@ -475,7 +326,7 @@ def _updates() -> Iterator[tuple[list[FixOp], list[int]]]:
         ("s32", 0, "i32"),
     ):
         dtype = ATOMIC_DST[name][0]
-        size = _bits(dtype) // 8
+        size = bits_of(dtype) // 8
         op = tile(_GM, 1, 5, code, dtype, acc, atomic=Atomic(name, "add"))
         row = [changed(op, src=FLAG_BLOCK * k, dst=GM_ORIGIN + 8 + 5 * size * k) for k in range(12)]
         yield row, [-1] * 12
@@ -500,7 +351,7 @@ def _exists(op: FixOp) -> bool:
 def fix_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
     """Yields the corners of those write-backs that ``names`` has, for a GM bus of ``bus_bytes``."""
     forms = [form for form in FIX_NAMES if form in names]
-    build = _Builder() if forms else None
+    build = Builder() if forms else None
     for form in forms:
         assert build is not None
         groups = (_smallest, _tails, _sources, _hops, _parameter_changes, _values)
