@@ -25,6 +25,7 @@ from tb.coverage.model import (
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS, FORMS
 from tb.harness.knobs import RANGES
+from tb.harness.layout import AFTER_VALID, after_valid
 from tb.isa.fix.table import WRITE_BACKS
 from tb.isa.l0.table import LoadSpec
 from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
@@ -63,6 +64,7 @@ def _knob_points() -> tuple[Coverpoint, ...]:
         point("port", PORTS, "port that answers late"),
         point("latency", latency.names, "clocks until it answers"),
         point("jitter", jitter.names, "most extra clocks"),
+        point("ready_after_valid", AFTER_VALID, "channel whose ready is low until valid was seen"),
         *[point(name, RANGES[name].names, "value of the knob") for name in _PLAIN],
     )
 
@@ -213,6 +215,10 @@ def sample_knobs(counts: GroupCounts, values: Mapping[str, int]) -> None:
                 "jitter": RANGES[jitter].index(values[jitter]),
             }
         )
+    rows += [
+        {"ready_after_valid": AFTER_VALID.index(name)}
+        for name in after_valid(values["ready_after_valid"])
+    ]
     rows.append({name: RANGES[name].index(values[name]) for name in _PLAIN})
     _sample(counts, rows)
 

@@ -38,7 +38,7 @@ from tb.env.context import RunContext, load_settings
 from tb.env.environment import CoverageCollector, Dispatcher, PtoEnv
 from tb.env.stopwatch import Stopwatch
 from tb.harness.items import Batch, CheckedBatch, DoneBatch, SlotItem
-from tb.harness.knobs import PROFILES, KnobProfile
+from tb.harness.knobs import PROFILES, AfterValid, KnobProfile
 from tb.harness.mailbox import Mailbox
 from tb.harness.memory import SimMemory
 from tb.isa.block import OpBlock
@@ -86,6 +86,7 @@ class PtoTestBase(uvm_test):
         self.run.sends = self.sends
         self.rng = np.random.default_rng(config.run.seed)
         self._profiles: list[KnobProfile] = []
+        self._after_valid = AfterValid(config.run.seed)
         if config.run.gm == "cocotbext":
             self._connect_python_gm()
         for name, value in (
@@ -200,10 +201,13 @@ class PtoTestBase(uvm_test):
         return self.run.settings.seed % ((1 << 32) - 1) + 1
 
     def random_profile(self) -> KnobProfile:
-        """Draws a memory profile; all are used once, in random order, before any repeats."""
+        """Draws a memory profile, and a channel whose ready waits for valid.
+
+        All profiles are used once, in random order, before any repeats; and so are the channels.
+        """
         if not self._profiles:
             self._profiles = [PROFILES[index] for index in self.rng.permutation(len(PROFILES))]
-        return self._profiles.pop()
+        return self._after_valid.applied(self._profiles.pop())
 
     async def stimulate(self) -> None:
         """Sends blocks to ``self.env.sequencer``; each test overrides it.

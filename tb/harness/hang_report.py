@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tb.harness.layout import after_valid
 from tb.harness.mailbox_reader import SlotState, Snapshot
 from tb.isa.block import from_descriptors
 from tb.isa.descriptor import opcode_of, unpack
@@ -112,6 +113,8 @@ def _sentences(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
     yield from found
     polls = _polls(snapshot, state)
     yield from polls
+    if state.held and not polls and state.waits.keys() <= {"desc"}:
+        yield from _no_valid(snapshot, state)
     if state.held:
         holds = f"the engine holds {_count(state.held, 'accepted descriptor')}"
         since = f"the oldest since {state.oldest} clocks"
@@ -199,6 +202,41 @@ def _debts(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
         # On a port that polls, a word is outstanding at times.
         if open_[channel] and not pins[f"{channel}_rvalid"] and not _polling(snapshot, state):
             yield f"the memory owes {_count(open_[channel], 'word')} of port {channel}"
+
+
+def _no_valid(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
+    """Yields the channels whose ready is low until valid, and that the engine does not drive.
+
+    Of an engine that owes only W or AW it is that channel, else any that its oldest op uses.
+    """
+    pins, open_ = state.pins, state.open
+    owed = "w" if open_["write_beats"] else "aw" if open_["early_beats"] else ""
+    used = _channels(snapshot, state)
+    silent = [
+        name
+        for name in after_valid(snapshot.knobs["ready_after_valid"])
+        if name in used and not any(pins.get(name + end) for end in ("valid", "_req", "_valid"))
+    ]
+    for name in [owed] if owed in silent else silent:
+        valid, ready = (
+            ("req", "gnt") if name in ("src", "dst", "par", "flag") else ("VALID", "READY")
+        )
+        label = name if valid == "req" or name == "done" else name.upper()
+        yield (
+            f"{label}: {valid} waits for {ready}, it seems: the harness holds {ready} low until "
+            f"{valid} (knob ready_after_valid), and the engine does not raise {valid}"
+        )
+
+
+def _channels(snapshot: Snapshot, state: SlotState) -> set[str]:
+    """Returns the channels that the oldest op in flight of a slot may use."""
+    waiting = snapshot.in_flight[state.slot]
+    spec = OPS_BY_CODE.get(opcode_of(waiting[0].words)) if waiting else None
+    if spec is None:
+        return {"done"}
+    found = {"done", "ar" if spec.source == "gm" else "src"}
+    found |= {"aw", "w", "ar"} if spec.destination == "gm" else {"dst"}
+    return found | ({"par", "flag"} if SLOTS[state.slot] == "fix" else set())
 
 
 def _polling(snapshot: Snapshot, state: SlotState) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tb.harness.layout import KNOBS
+from tb.harness.layout import AFTER_VALID, KNOBS
 from tb.isa.block import OpBlock
 
 
@@ -68,6 +68,9 @@ _STALL = KnobRange(
     ("never", "up to 1 in 4", "up to 3 in 4", "up to 9 in 10"),
 )
 
+_AFTER_VALID = 0xAF7E6
+"""Separates the random numbers of :class:`AfterValid` from others of a seed."""
+
 RANGES: dict[str, KnobRange] = {
     "axi_read_latency": _LATENCY,
     "axi_read_jitter": _JITTER,
@@ -85,6 +88,9 @@ RANGES: dict[str, KnobRange] = {
     "stall_done": _STALL,
     "max_outstanding": KnobRange((1, 2, 5, 17), 64, (0.1, 0.2, 0.3, 0.4), 64),
     "w_after_aw": KnobRange((0, 1), 1, (0.7, 0.3), 0),
+    "ready_after_valid": KnobRange(
+        (0, 1), (1 << len(AFTER_VALID)) - 1, (0.7, 0.3), 0, ("no channel", "some channels")
+    ),
     "idle_clocks": KnobRange((0, 1, 64), 256, (0.1, 0.3, 0.6), 64, ("for ever", "1..63", "64..")),
     "burst_ops": KnobRange(
         (1, 2, 9), 64, (0.3, 0.4, 0.3), 1, meaning="descriptors offered in a row on each slot"
@@ -158,9 +164,36 @@ In ``everything`` idle slots keep their clock for ever, elsewhere for 64 clocks.
 """
 
 
+class AfterValid:
+    """Draws the channel whose ready waits for valid, for the named profiles.
+
+    Each channel comes once, in random order, in the first profiles: an engine whose valid waits
+    for ready fails in a short run. Later a round has as many profiles without, since they cost
+    fewer clocks. The draws are a stream of their own: they leave the other stimulus of a seed as
+    it is.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng((seed, _AFTER_VALID))
+        self._round: list[int] = []
+        self._rests = 0
+
+    def applied(self, profile: KnobProfile) -> KnobProfile:
+        """Returns a profile with the next channel, or none, in ``ready_after_valid``."""
+        if not self._round:
+            values = [1 << bit for bit in range(len(AFTER_VALID))] + [0] * self._rests
+            self._round = self._rng.permutation(values).tolist()
+            self._rests = len(AFTER_VALID)
+        return replace(profile, knobs={**profile.knobs, "ready_after_valid": self._round.pop()})
+
+
 def draw_profile(rng: np.random.Generator) -> KnobProfile:
     """Returns a profile with every knob drawn from its range."""
-    drawn = {name: one.draw(rng) for name, one in RANGES.items()}
+    (apart,) = rng.spawn(1)  # leaves the draws of the other knobs as they are
+    drawn = {
+        name: one.draw(apart if name == "ready_after_valid" else rng)
+        for name, one in RANGES.items()
+    }
     return KnobProfile(
         "drawn",
         {name: value for name, value in drawn.items() if name in KNOBS},
@@ -183,4 +216,4 @@ def paced(block: OpBlock, pace: Mapping[str, int]) -> OpBlock:
 def slowdown(knobs: Mapping[str, int]) -> float:
     """Returns how many clocks a beat may take where the channel it waits for stalls most."""
     worst = max(knobs.get(name, 0) for name in RANGES if name.startswith("stall_"))
-    return 256.0 / (256 - worst)
+    return 256.0 / (256 - worst) + bool(knobs.get("ready_after_valid"))

@@ -72,6 +72,10 @@ PINS = (
 )
 """Bits of ``pins``, the first is bit 0."""
 
+AFTER_VALID = ("ar", "aw", "w", "src", "dst", "par", "flag", "done")
+"""Channels whose ready or grant the harness gives, in the order of the bits of the knob
+``ready_after_valid``."""
+
 DESC = np.dtype(
     [
         ("words", "<u4", (DESC_WORDS,)),
@@ -238,8 +242,16 @@ KNOBS: dict[str, Knob] = {
     "axi_read_jitter": Knob(15, 0, 255, "most extra clocks of a read burst, order kept"),
     "axi_write_jitter": Knob(16, 0, 255, "most extra clocks of a B, order kept"),
     "local_read_jitter": Knob(17, 0, 255, "most extra clocks of src, par and flag, order kept"),
+    "ready_after_valid": Knob(
+        18, 0, 255, "channels, a bit each, whose ready or grant is low until valid was seen"
+    ),
 }
 """Knobs by name."""
+
+
+def after_valid(knob: int) -> tuple[str, ...]:
+    """Returns the channels in a value of the knob ``ready_after_valid``."""
+    return tuple(name for bit, name in enumerate(AFTER_VALID) if knob >> bit & 1)
 
 
 class MailboxError(Exception):

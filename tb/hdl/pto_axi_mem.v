@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // AXI4 memory subordinate of one slot: a port of the GM that all slots share.
 // Throughput: one beat a clock in each direction at any latency, read bursts back to back, W taken
-// without waiting for AW (unless `w_after_aw_i`), so it adds no bubble.
+// without waiting for AW (unless `w_after_aw_i`), so it adds no bubble. A channel of
+// `after_valid_i` has READY low until VALID was seen, and again after each handshake.
 // Latency: first R (B) is valid `*_latency_i` clocks after the AR (last of AW and W) handshake, and
 // up to `*_jitter_i` more, in order.
 // Errors: SLVERR and DECERR come from the backends (injected faults, addresses past the limit).
@@ -35,6 +36,7 @@ module pto_axi_mem #(
     input  wire [            7:0] stall_b_i,
     input  wire [            6:0] max_outstanding_i,  // bursts taken in each direction, 1 to 64
     input  wire                   w_after_aw_i,       // take W only for an AW that was taken
+    input  wire [            2:0] after_valid_i,      // READY waits for VALID: AR, AW, W
     output wire [            7:0] reads_o,            // bursts taken and not finished
     output wire [           15:0] read_beats_o,       // their open beats, except one on offer
     output reg  [           31:0] r_stalls_o,         // clocks in which a due R or B was held back
@@ -119,7 +121,7 @@ module pto_axi_mem #(
       beats_queued = 16'd0;
       reads = 7'd0;
     end else if (s_axi_arvalid || s_axi_rvalid || ar_read != ar_write || beats_left != 9'd0 ||
-                 read_stalls || !s_axi_arready) begin
+                 read_stalls || s_axi_arready == after_valid_i[0]) begin
       if (read_stalls) read_random = pto_next(read_random);
       if (s_axi_arvalid && s_axi_arready) begin
         ar_addr[ar_write[5:0]] = s_axi_araddr & AlignMask;
@@ -165,6 +167,7 @@ module pto_axi_mem #(
         end
       end
       s_axi_arready <= reads < max_outstanding_i &&
+          (!after_valid_i[0] || (s_axi_arvalid && !s_axi_arready)) &&
           (stall_ar_i == 8'd0 || read_random[15:8] >= stall_ar_i);
     end
   end
@@ -207,7 +210,8 @@ module pto_axi_mem #(
       writes = 7'd0;
       w_allowed = 9'd0;
     end else if (s_axi_awvalid || s_axi_wvalid || s_axi_bvalid || b_read != b_write ||
-                 write_stalls || w_after_aw_i || !s_axi_awready || !s_axi_wready) begin
+                 write_stalls || w_after_aw_i || s_axi_awready == after_valid_i[1] ||
+                 s_axi_wready == after_valid_i[2]) begin
       if (write_stalls) write_random = pto_next(write_random);
       write_done = 0;
       if (s_axi_awvalid && s_axi_awready) begin
@@ -249,8 +253,10 @@ module pto_axi_mem #(
         end
       end
       s_axi_awready <= writes < max_outstanding_i &&
+          (!after_valid_i[1] || (s_axi_awvalid && !s_axi_awready)) &&
           (stall_aw_i == 8'd0 || write_random[15:8] >= stall_aw_i);
       s_axi_wready <= (!w_after_aw_i || $signed(w_allowed) > 0) &&
+          (!after_valid_i[2] || (s_axi_wvalid && !s_axi_wready)) &&
           (stall_w_i == 8'd0 || write_random[23:16] >= stall_w_i);
     end
   end

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the done records of one slot and writes each into the mailbox, with random stalls of
-// `done_ready`; with pins Python stalls. Simulation only.
+// `done_ready`; with pins Python stalls. With `after_valid_i` it is low until a record was seen, and
+// again after it. Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -14,6 +15,7 @@ module pto_done_monitor #(
     input  wire [           31:0] seed_i,      // of the random stalls
     input  wire                   reseed_i,    // take the seed
     input  wire [            7:0] stall_i,     // stalls in 256 clocks
+    input  wire                   after_valid_i,  // `ready_o` waits for `valid_i`
     input  wire                   pin_mode_i,  // `ready_o` is `pin_ready_i`
     input  wire                   copy_pins_i, // toggles when it is to be copied
     input  wire                   pin_ready_i,
@@ -40,9 +42,10 @@ module pto_done_monitor #(
       ready_o <= 1'b0;
     end else begin
       if (valid_i && ready_o) `PTO_DONE(Slot, tag_i, status_i, rule_i, addr_i);
-      if (!pin_mode_i && (stall_i != 8'd0 || !ready_o)) begin
+      if (!pin_mode_i && (stall_i != 8'd0 || after_valid_i || !ready_o)) begin
         if (stall_i != 8'd0) random = pto_next(random);
-        ready_o <= stall_i == 8'd0 || random[7:0] >= stall_i;
+        ready_o <= (!after_valid_i || (valid_i && !ready_o)) &&
+            (stall_i == 8'd0 || random[7:0] >= stall_i);
       end
     end
   end

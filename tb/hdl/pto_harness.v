@@ -76,6 +76,7 @@ module pto_harness #(
   reg [7:0] stall_src_gnt = 8'd0, stall_dst_gnt = 8'd0, stall_done = 8'd0;
   reg [6:0] max_outstanding = 7'd64;
   reg w_after_aw = 1'b0;
+  reg [7:0] ready_after_valid = 8'd0;  // bits in the order of AFTER_VALID in tb/harness/layout.py
 
 `ifdef PTO_AXI_PINS
   // A memory in Python does not support stopped clocks.
@@ -242,6 +243,7 @@ module pto_harness #(
       axi_read_jitter <= `PTO_KNOB(15);
       axi_write_jitter <= `PTO_KNOB(16);
       local_read_jitter <= `PTO_KNOB(17);
+      ready_after_valid <= `PTO_KNOB(18);
     end
   endtask
 endmodule

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Read and write port of one slot on the on-chip memories. Both take a word a clock. Reads are
 // pipelined, `latency_i` clocks from grant to `src_rvalid_o`, and up to `jitter_i` more, in order;
-// grants stall at random and do not depend on requests.
+// grants stall at random and do not depend on requests, unless `after_valid_i`: then a grant is low
+// until its request was seen, and again after it.
 //   clk_i       _/-\_/-\_/-\_/-\_/-\_
 //   src_req_i   ___/-------\_________    latency 2, the grant stalls one clock
 //   src_gnt_o   -------\___/---------
@@ -29,6 +30,7 @@ module pto_local_port #(
     input  wire                      fault_clock_i,
     input  wire [               7:0] stall_src_gnt_i,  // stalls in 256 clocks
     input  wire [               7:0] stall_dst_gnt_i,
+    input  wire [               1:0] after_valid_i,    // grants wait for requests: src, dst
     output reg  [              10:0] src_write_o,      // queue of the words read
     output reg  [              10:0] src_read_o,
     input  wire                      src_req_i,
@@ -87,7 +89,7 @@ module pto_local_port #(
       src_write_o = 11'd0;
       src_read_o = 11'd0;
     end else if (src_req_i || dst_req_i || src_rvalid_o || src_read_o != src_write_o || stalls ||
-                 !src_gnt_o || !dst_gnt_o) begin
+                 src_gnt_o == after_valid_i[0] || dst_gnt_o == after_valid_i[1]) begin
       if (stalls) random = pto_next(random);
       if (src_rvalid_o && src_err_o) `PTO_HIT(Slot, 0);
       src_rvalid_o <= 1'b0;
@@ -120,7 +122,8 @@ module pto_local_port #(
         src_rvalid_o <= 1'b1;
         src_read_o = src_read_o + 11'd1;
       end
-      src_gnt_o <= stall_src_gnt_i == 8'd0 || random[7:0] >= stall_src_gnt_i;
+      src_gnt_o <= (!after_valid_i[0] || (src_req_i && !src_gnt_o)) &&
+          (stall_src_gnt_i == 8'd0 || random[7:0] >= stall_src_gnt_i);
 
       if (dst_req_i && dst_gnt_o) begin
         failed = `PTO_LOCAL_WRITE(Slot, dst_space_i, dst_addr_i, DstBytes, dst_be_i, dst_wdata_i);
@@ -128,7 +131,8 @@ module pto_local_port #(
           `PTO_ERROR(Slot, "harness: dst_err is not what the write does (space, address)",
                      dst_space_i, dst_addr_i);
       end
-      dst_gnt_o <= stall_dst_gnt_i == 8'd0 || random[15:8] >= stall_dst_gnt_i;
+      dst_gnt_o <= (!after_valid_i[1] || (dst_req_i && !dst_gnt_o)) &&
+          (stall_dst_gnt_i == 8'd0 || random[15:8] >= stall_dst_gnt_i);
     end
   end
 

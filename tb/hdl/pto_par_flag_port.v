@@ -2,7 +2,8 @@
 // Ports `par` and `flag` of slot fix: reads of FB parameters, and reads and clears of the unit
 // flags of L0C (spec/fixpipe.md section 8). Both take a request a clock; reads are
 // pipelined, `latency_i` clocks from grant to rvalid and up to `jitter_i` more, in order; grants
-// stall at random, each port independently. A flag read returns the flags at its grant; a clear
+// stall at random, each port independently; those of `after_valid_i` are low until the request was
+// seen, and again after it. A flag read returns the flags at its grant; a clear
 // takes effect at its grant and has no response. An idle port is not evaluated: its grant stays.
 //   clk_i        _/-\_/-\_/-\_/-\_/-\_
 //   flag_req_i   ___/-----------\_____    latency 2; flag 1 of the word is set at the second edge
@@ -27,6 +28,7 @@ module pto_par_flag_port #(
     input  wire [          9:0] latency_i,    // of reads in clocks, 1 or more
     input  wire [          7:0] jitter_i,     // most extra clocks of a read
     input  wire [          7:0] stall_gnt_i,  // stalls in 256 clocks
+    input  wire [          1:0] after_valid_i,  // grants wait for requests: par, flag
     output reg  [         10:0] par_write_o,  // queues of the words read
     output reg  [         10:0] par_read_o,
     output reg  [         10:0] flag_write_o,
@@ -84,7 +86,7 @@ module pto_par_flag_port #(
       par_write_o = 11'd0;
       par_read_o = 11'd0;
     end else if (par_req_i || par_rvalid_o || par_read_o != par_write_o || reseed_i ||
-                 (!par_gnt_o && !stalls)) begin
+                 (!par_gnt_o && !stalls && !after_valid_i[0])) begin
       if (par_rvalid_o && par_err_o) `PTO_HIT(Slot, 1);
       par_rvalid_o <= 1'b0;
       par_err_o <= 1'b1;  // ignored without rvalid
@@ -111,7 +113,8 @@ module pto_par_flag_port #(
         par_read_o = par_read_o + 11'd1;
       end
       if (stalls) par_random = pto_next(par_random);
-      par_gnt_o <= !stalls || par_random[7:0] >= stall_gnt_i;
+      par_gnt_o <= (!after_valid_i[0] || (par_req_i && !par_gnt_o)) &&
+          (!stalls || par_random[7:0] >= stall_gnt_i);
     end
   end
 
@@ -142,7 +145,7 @@ module pto_par_flag_port #(
       flag_write_o = 11'd0;
       flag_read_o = 11'd0;
     end else if (flag_req_i || flag_rvalid_o || flag_read_o != flag_write_o || reseed_i ||
-                 (!flag_gnt_o && !stalls)) begin
+                 (!flag_gnt_o && !stalls && !after_valid_i[1])) begin
       flag_rvalid_o <= 1'b0;
       flag_rdata_o <= 32'hffff_ffff;  // ignored without rvalid
       if (flag_req_i && flag_gnt_o) begin
@@ -169,7 +172,8 @@ module pto_par_flag_port #(
         flag_read_o = flag_read_o + 11'd1;
       end
       if (stalls) flag_random = pto_next(flag_random);
-      flag_gnt_o <= !stalls || flag_random[7:0] >= stall_gnt_i;
+      flag_gnt_o <= (!after_valid_i[1] || (flag_req_i && !flag_gnt_o)) &&
+          (!stalls || flag_random[7:0] >= stall_gnt_i);
     end
   end
 endmodule

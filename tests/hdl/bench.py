@@ -229,6 +229,20 @@ async def stalls(dut: Any) -> None:
     await both()
     box.set_knobs(max_outstanding=1)
     await both()
+    # Ready is low until valid: two clocks a beat, and no ready at rest.
+    rest = {"axi_read_latency": 1, "axi_write_latency": 1, "w_after_aw": 0, "max_outstanding": 64}
+    box.set_knobs(**clean, **rest, ready_after_valid=255)
+    slow = await both()
+    assert all(1.6 < clocks / base < 2.6 for clocks, base in zip(slow, fast, strict=True))
+    box.set_knobs()
+    await ClockCycles(dut.clk, 2)
+    for slot in (MTE2, MTE3):
+        state = box.state(slot)
+        assert state is not None
+        for name in ("arready", "awready", "wready", "src_gnt", "dst_gnt", "done_ready"):
+            assert not state.pins[name], (slot, name)
+    box.set_knobs(ready_after_valid=0)
+    assert await both() == fast
     assert bench.errors == 0
 
 

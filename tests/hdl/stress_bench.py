@@ -463,6 +463,7 @@ async def late_bursts(dut: Any) -> None:
 # --- hangs ------------------------------------------------------------------------------------
 
 L1 = Space.L1
+AFTER = "ready_after_valid"
 HANGS: dict[str, tuple[int, StressOp, dict[str, int]]] = {
     "silent": (MTE2, StressOp(Access.NOTHING, hold=Hold.NO_DONE), {}),
     "outstanding": (
@@ -483,6 +484,8 @@ HANGS: dict[str, tuple[int, StressOp, dict[str, int]]] = {
     "flag": (FIX, StressOp(Access.FLAG, 4), {"stall_src_gnt": 255, "seed": 6}),
     "polls": (FIX, StressOp(Access.FLAG, 4, local=3, hold=Hold.NO_DONE), {}),
     "done": (MTE2, StressOp(Access.NOTHING), {"stall_done": 255, "seed": 4}),
+    "after_w": (MTE3, StressOp(Access.WRITES, 1, 8, GM, hold=Hold.NO_AW), {AFTER: 0b11}),
+    "after_done": (MTE2, StressOp(Access.NOTHING, hold=Hold.NO_DONE), {AFTER: 1 << 7}),
     "refuses": (MTE2, StressOp(Access.NOTHING, hold=Hold.REFUSE), {}),
 }
 

@@ -62,6 +62,15 @@ FACTS: dict[str, tuple[str, ...]] = {
         f"fix {HOLDS}",
     ),
     "done": (r"mte2 done valid \d+ clocks harness not take", f"mte2 {HOLDS}"),
+    "after_w": (
+        "mte3 memory 8 beats write address engine not AWVALID low",
+        "mte3 AW VALID waits READY low ready_after_valid",
+        f"mte3 {HOLDS}",
+    ),
+    "after_done": (
+        "mte2 done VALID waits READY low ready_after_valid",
+        f"mte2 no channel active {HOLDS} nothing",
+    ),
     "refuses": (r"mte2 engine holds no descriptor not take valid \d+ clocks",),
 }
 """Facts of the report of each hang of stress_bench.py, by line."""

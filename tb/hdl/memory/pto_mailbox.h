@@ -73,6 +73,7 @@ enum pto_knob {
   PTO_KNOB_AXI_READ_JITTER,
   PTO_KNOB_AXI_WRITE_JITTER,
   PTO_KNOB_LOCAL_READ_JITTER,
+  PTO_KNOB_READY_AFTER_VALID,
   PTO_KNOB_LOCAL_FAULTS = PTO_KNOBS - 1 /* no setting: slots with local writes that may fail */
 };
 
