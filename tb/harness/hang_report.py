@@ -13,6 +13,8 @@ from tb.harness.layout import after_valid
 from tb.harness.mailbox_reader import SlotState, Snapshot
 from tb.isa.block import from_descriptors
 from tb.isa.descriptor import opcode_of, unpack
+from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.table import QUANT_BY_CODE
 from tb.isa.lower import Descriptor
 from tb.isa.ops import OPS_BY_CODE, SLOTS
 from tb.isa.text import to_text
@@ -207,14 +209,17 @@ def _debts(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
 def _no_valid(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
     """Yields the channels whose ready is low until valid, and that the engine does not drive.
 
-    Of an engine that owes only W or AW it is that channel, else any that its oldest op uses.
+    Of an engine that owes W or AW it is that channel, else any that its oldest op uses. Those are
+    the channels of the knob, and idle ``par`` and ``flag``: a grant that stalled there stays low.
     """
     pins, open_ = state.pins, state.open
+    held_low = after_valid(snapshot.knobs["ready_after_valid"])
+    held_low += tuple(name for name in ("par", "flag") if not pins[f"{name}_gnt"])
     owed = "w" if open_["write_beats"] else "aw" if open_["early_beats"] else ""
     used = _channels(snapshot, state)
     silent = [
         name
-        for name in after_valid(snapshot.knobs["ready_after_valid"])
+        for name in dict.fromkeys(held_low)
         if name in used and not any(pins.get(name + end) for end in ("valid", "_req", "_valid"))
     ]
     for name in [owed] if owed in silent else silent:
@@ -223,8 +228,8 @@ def _no_valid(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
         )
         label = name if valid == "req" or name == "done" else name.upper()
         yield (
-            f"{label}: {valid} waits for {ready}, it seems: the harness holds {ready} low until "
-            f"{valid} (knob ready_after_valid), and the engine does not raise {valid}"
+            f"{label}: {valid} waits for {ready}, it seems: the harness holds {ready} low until it "
+            f"sees {valid}, and the engine does not raise {valid}"
         )
 
 
@@ -236,7 +241,12 @@ def _channels(snapshot: Snapshot, state: SlotState) -> set[str]:
         return {"done"}
     found = {"done", "ar" if spec.source == "gm" else "src"}
     found |= {"aw", "w", "ar"} if spec.destination == "gm" else {"dst"}
-    return found | ({"par", "flag"} if SLOTS[state.slot] == "fix" else set())
+    desc = unpack(waiting[0].words)
+    if isinstance(desc, FixDescriptor):
+        vector = desc.quant in QUANT_BY_CODE and desc.vector_quant  # the op may be illegal
+        found |= {"par"} if vector or desc.vector_relu else set()
+        found |= {"flag"} if desc.unit_flag else set()
+    return found
 
 
 def _polling(snapshot: Snapshot, state: SlotState) -> bool:

@@ -360,8 +360,9 @@ _OUTSIDE = """
 ## Not checked by checkers
 
 * Whether valid waits for ready, or `rready` and `bready` for an address channel: such an engine
-  hangs when the memory waits, too, and the watchdog ends the run. The same holds for a descriptor
-  without a done.
+  hangs when the memory waits, too, and the watchdog ends the run. Each channel of the harness does
+  so at times (knob `ready_after_valid`), and the hang report names it. The same holds for a
+  descriptor without a done.
 * Whether an address belongs to the op, whether a done is early while other descriptors are in
   flight, whether status and rule are right: the scoreboard compares them with the model.
 * Whether two descriptors are queued: it costs bubbles only.

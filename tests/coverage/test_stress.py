@@ -67,6 +67,9 @@ def test_every_knob_has_its_bin() -> None:
         "port=local_read x latency=2..16 x jitter=0": 1,
     }
     assert found["idle_clocks"] == {"for ever": 1}
+    assert "ready_after_valid" not in found
+    waiting = sampled(batch(), {**PROFILES[-1].values, "ready_after_valid": 0b1000_0010})
+    assert all_hits(waiting.groups["knobs"])["ready_after_valid"] == {"aw": 1, "done": 1}
     assert sampled(batch(), None).groups["knobs"].covered == 0
 
 

@@ -15,8 +15,8 @@ from sequences.draw.traffic import TrafficGenerator
 from tb.common.errors import PtoError
 from tb.env.base_test import PtoTestBase
 from tb.env.stress import LONGEST_WAIT, FaultDraw, draw_reset
-from tb.harness.knobs import PACE, PROFILES, RANGES, draw_profile, paced, slowdown
-from tb.harness.layout import FAULTS, KNOBS
+from tb.harness.knobs import PACE, PROFILES, RANGES, AfterValid, draw_profile, paced, slowdown
+from tb.harness.layout import AFTER_VALID, FAULTS, KNOBS, after_valid
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.burst.op import MteUbUb
 from tb.isa.descriptor import unpack
@@ -93,6 +93,33 @@ def test_rows_of_descriptors_have_gaps_between_them() -> None:
 def test_stalls_slow_down() -> None:
     assert slowdown({}) == 1.0
     assert slowdown({"stall_r": 128, "stall_b": 192}) == 4.0
+    assert slowdown({"stall_r": 128, "ready_after_valid": 1}) == 3.0
+
+
+def test_each_channel_soon_waits_for_valid_and_later_in_half_of_the_profiles() -> None:
+    apart, again = AfterValid(3), AfterValid(3)
+    found = [apart.applied(PROFILES[n % len(PROFILES)]) for n in range(5 * len(AFTER_VALID))]
+    channels = [after_valid(one.knobs["ready_after_valid"]) for one in found]
+    none: tuple[str, ...] = ()
+    one_each = {(name,) for name in AFTER_VALID}
+    first = channels[: len(AFTER_VALID)]
+    assert set(first) == one_each
+    assert len(first) == len(one_each)
+    assert Counter(channels[len(AFTER_VALID) :]) == {none: 16, **dict.fromkeys(one_each, 2)}
+    assert [again.applied(PROFILES[0]).knobs["ready_after_valid"] for _ in range(40)] == [
+        one.knobs["ready_after_valid"] for one in found
+    ]
+    assert found[1].knobs == {
+        **PROFILES[1].knobs,
+        "ready_after_valid": found[1].knobs["ready_after_valid"],
+    }
+
+
+def test_ready_after_valid_leaves_the_other_draws() -> None:
+    one, other = rng(7), rng(7)
+    drawn = draw_profile(one).values
+    expected = {name: RANGES[name].draw(other) for name in RANGES if name != "ready_after_valid"}
+    assert {name: drawn[name] for name in expected} == expected
 
 
 # --- faults ---

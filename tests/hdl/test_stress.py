@@ -64,11 +64,11 @@ FACTS: dict[str, tuple[str, ...]] = {
     "done": (r"mte2 done valid \d+ clocks harness not take", f"mte2 {HOLDS}"),
     "after_w": (
         "mte3 memory 8 beats write address engine not AWVALID low",
-        "mte3 AW VALID waits READY low ready_after_valid",
+        "mte3 AW VALID waits READY low until VALID",
         f"mte3 {HOLDS}",
     ),
     "after_done": (
-        "mte2 done VALID waits READY low ready_after_valid",
+        "mte2 done VALID waits READY low until VALID",
         f"mte2 no channel active {HOLDS} nothing",
     ),
     "refuses": (r"mte2 engine holds no descriptor not take valid \d+ clocks",),
