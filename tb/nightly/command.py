@@ -124,6 +124,7 @@ def nightly_command(options: NightlyOptions) -> int:
     # One name for each manifest: regression runs of the same engines are compared.
     options = replace(options, duts=tuple(dut_name(one) for one in manifests))
     plan = load_testplan(options.plan)
+    plan.find(options.regression)
     url = database_url(options.db, farm, options.folder)
     with Store.open(url) as store:
         manifest_hash = engine_digest(manifests) if manifests else ""

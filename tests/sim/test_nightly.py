@@ -195,12 +195,12 @@ def test_a_killed_regression_run_is_taken_up_and_finishes_only_what_is_missing(
     ],
 )
 def test_bad_input_is_refused_before_anything_is_written(
-    regressions: RegressionRuns, words: list[str], says: str
+    tmp_path: Path, words: list[str], says: str
 ) -> None:
-    before = sorted(path.name for path in regressions.folder.iterdir())
+    regressions = RegressionRuns(tmp_path)
     done = regressions.run(*words)
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert says in done.stderr
     assert "Traceback" not in done.stderr
-    assert sorted(path.name for path in regressions.folder.iterdir()) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["testplan.toml"]
