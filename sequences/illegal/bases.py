@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -46,29 +47,31 @@ class Base:
     ctrl: int
 
 
-def bases(rng: np.random.Generator, form: str, most: int) -> list[Base]:
+def bases(rng: np.random.Generator, form: str, most: int, together: int = 1) -> list[Base]:
     """Returns at most ``most`` legal ops that show every clause, element size, keyword and flag.
 
-    Each next op adds as many of these as possible; among equals the one with more operands above
-    1 comes first, since a count of 1 hides the strides beside it.
+    Each next op adds as many of these as possible, or of their combinations of ``together``; among
+    equals the one with more operands above 1 comes first, since a count of 1 hides the strides
+    beside it.
     """
     made: Any = FixGenerator if form in FIX_NAMES else CopyGenerator
     limits = SMALL
     if form in REGISTER_FORMS:
         form, limits = LEGACY_FORMS[form], replace(SMALL, max_loops=REGISTER_LOOPS)
     blocks = made(rng, (form,), limits).draw(DRAWN)
-    left = []
+    drawn = []
     for entry in (entry for block in blocks for entry in block.program()):
         at = moving_at(entry)
         op = moving(entry)
         ctrl = ctrl_after(entry[:at]) if form != "copy_ubuf_to_ubuf" else 0
-        left.append((Base(op, ctrl), {*_features(op, ()), (("ctrl",), ctrl)}, _weight(op)))
+        drawn.append((Base(op, ctrl), {*_features(op, ()), (("ctrl",), ctrl)}))
     values = defaultdict(set)
-    for _, features, _ in left:
-        for path, value in features:
-            values[path].add(value)
-    for _, features, _ in left:
-        features -= {one for one in features if len(values[one[0]]) > MOST_VALUES}
+    for path, value in (feature for _, features in drawn for feature in features):
+        values[path].add(value)
+    left = []
+    for base, features in drawn:
+        few = sorted((one for one in features if len(values[one[0]]) <= MOST_VALUES), key=str)
+        left.append((base, {*combinations(few, together)}, _weight(base.op)))
     chosen: list[Base] = []
     seen: set[object] = set()
     while left and len(chosen) < most:

@@ -11,6 +11,7 @@ from sequences.blocks import Program, lower_program
 from sequences.constraints import FIX_NAMES
 from sequences.fixpipe.plain_ops import fb_rows
 from sequences.illegal.bases import REGISTER_FORMS
+from sequences.illegal.factors import factors
 from sequences.illegal.legacy import register_programs, to_program
 from sequences.illegal.neighbours import Neighbour, can_be_scored, neighbours
 from tb.isa.block import Fill
@@ -39,13 +40,21 @@ class Case:
     fills: tuple[Fill, ...] = ()
 
 
-def all_cases(rng: np.random.Generator, form: str) -> list[Case]:
-    """Returns illegal and near-limit ops of ``form``, those of each rule in the order to send."""
+def all_cases(rng: np.random.Generator, form: str, most: int = 0) -> list[Case]:
+    """Returns illegal and near-limit ops of ``form``, those of each rule in the order to send.
+
+    Args:
+        rng: Source of randomness.
+        form: Form, out of ``OP_NAMES``.
+        most: Illegal ops with high bits among small operands, in addition to the others.
+    """
     found = neighbours(rng, form)
     if form == "copy_ubuf_to_ubuf":
         return _copies(rng, form, found)
     if form in REGISTER_FORMS:
         return [*_registers(rng, form, found)]
+    if most:
+        found += factors(rng, form, most)
     parameters = fb_rows(rng) if form in FIX_NAMES else ()
     return [_case(form, rule, one, () if rule else parameters) for rule, one in found]
 

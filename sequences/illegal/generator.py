@@ -8,7 +8,7 @@ engine continues correctly.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -40,6 +40,9 @@ from tb.isa.rules import d_violations, first_d_violation, lowering_violation
 
 MOST_FILL, MOST_BAD = 4, 16
 """Most random legal ops, and most illegal ops, of a block with both."""
+
+TURNS = 12
+"""Cases of each form and rule that are sent in turns."""
 
 FILL_OPS = 512
 """Legal ops drawn at once."""
@@ -83,6 +86,9 @@ class IllegalGenerator:
     between two illegal ones. Legacy programs write every register they use, and the random ops
     are of forms that use none, so the blocks can be sent in any order.
 
+    Attributes:
+        made: Cases that were made at first.
+
     Args:
         seed: Seed or generator.
         ops: Forms to use, out of ``OP_NAMES``.
@@ -91,6 +97,7 @@ class IllegalGenerator:
             for engines with such limits. Forms left out have none.
         reports: Form to the names of the D rules that its ops may break, for engines that do not
             report all; forms left out may break any.
+        factors: Ops of each form with high bits among small operands (:mod:`.factors`), at most.
 
     Raises:
         ConstraintError: a form is unknown or none is given.
@@ -103,7 +110,9 @@ class IllegalGenerator:
         constraints: OpConstraints | None = None,
         shapes: Mapping[str, tuple[int, bool]] | None = None,
         reports: Mapping[str, frozenset[str]] | None = None,
+        factors: int = 0,
     ) -> None:
+        self._factors = factors
         self.ops = tuple(ops)
         check_ops(self.ops)
         self._shapes = dict(shapes or {})
@@ -124,6 +133,8 @@ class IllegalGenerator:
             self._fills.append(FixGenerator(rng, fix, limits, self.ops))
         self._good_blocks: list[OpBlock] = []
         self._left: dict[bool, list[Case]] = {True: [], False: []}
+        self._rounds = Counter[bool]()
+        self.made = 0
         self._lacking: set[bool] = set()
 
     def _next_case(self, rule: bool) -> Case:
@@ -134,28 +145,40 @@ class IllegalGenerator:
         if rule in self._lacking:
             rule = not rule
         if not self._left[rule]:
-            made = self._in_turns()
+            made = self._in_turns(self._factors if rule or not self.made else 0)
+            self.made = self.made or len(made)
             self._lacking = {True, False} - {bool(case.rule) for case in made}
             for kind, cases in self._left.items():
                 if not cases:
+                    self._rounds[kind] += 1
                     cases += [case for case in made if bool(case.rule) == kind]
             return self._next_case(rule)
         return self._left[rule].pop()
 
-    def _in_turns(self) -> list[Case]:
-        """Returns new cases, last the first of each form and rule, before these the second ones."""
-        turns: list[tuple[int, float, Case]] = []
-        seen = Counter[tuple[str, int, int]]()
-        for form in self.ops:
-            for case in self._cases(form):
-                kind = _kind(case)
-                turns.append((seen[kind], self._rng.random(), case))
-                seen[kind] += 1
-        turns.sort(key=lambda turn: turn[:2], reverse=True)
-        return [case for _, _, case in turns]
+    def unsent(self) -> Counter[str]:
+        """Returns how many of the first cases are left, by form."""
+        left = (cases for kind, cases in self._left.items() if self._rounds[kind] == 1)
+        return Counter(case.form for cases in left for case in cases)
 
-    def _cases(self, form: str) -> list[Case]:
-        cases = all_cases(self._rng, form)
+    def _in_turns(self, most: int) -> list[Case]:
+        """Returns new cases, last the first of each form and rule, before these the second ones.
+
+        After some turns the rest of each form and rule is spread over the others.
+        """
+        kinds: dict[tuple[str, int, int], list[Case]] = defaultdict(list)
+        for form in self.ops:
+            for case in self._cases(form, most):
+                kinds[_kind(case)].append(case)
+        turns = [
+            (min(turn, TURNS), turn / len(cases), self._rng.random(), case)
+            for cases in kinds.values()
+            for turn, case in enumerate(cases)
+        ]
+        turns.sort(key=lambda turn: turn[:3], reverse=True)
+        return [turn[-1] for turn in turns]
+
+    def _cases(self, form: str, most: int) -> list[Case]:
+        cases = all_cases(self._rng, form, most)
         if form in self._shapes:
             less = [within(case, *self._shapes[form]) for case in cases]
             cases = [case for case in less if case is not None]

@@ -53,7 +53,13 @@ SMALL: dict[str, Any] = {
 
 @pyuvm.test()
 class RandomTest(PtoTestBase):
-    """Random blocks; options ``illegal`` and ``faults`` are fractions of the blocks."""
+    """Random blocks; options ``illegal`` and ``faults`` are fractions of the blocks.
+
+    Attributes:
+        factors: Illegal ops of each form with high bits among small operands, at most.
+    """
+
+    factors = 0
 
     def build_phase(self) -> None:
         """Makes the generator of memory errors."""
@@ -100,7 +106,9 @@ class RandomTest(PtoTestBase):
         settings = self.run.settings
         ops = settings.ops
         shapes, reports = self.limits.shapes(ops), self.limits.reports(ops)
-        source = IllegalGenerator(seed, ops, self.narrowed(), shapes, reports)
+        self.illegal = source = IllegalGenerator(
+            seed, ops, self.narrowed(), shapes, reports, self.factors
+        )
         return self.filter_chain().blocks(source.blocks, settings.transactions, isolated=True)
 
     def items(self) -> Iterator[BlockItem]:
@@ -134,6 +142,8 @@ class RandomTest(PtoTestBase):
 class IllegalTest(RandomTest):
     """Every D rule broken in many ways, legal ops between them."""
 
+    factors = 900
+
     def items(self) -> Iterator[BlockItem]:
         """Yields blocks with N ops in all, most of them illegal."""
         settings = self.run.settings
@@ -143,6 +153,12 @@ class IllegalTest(RandomTest):
             if number % PROFILE_BLOCKS == 0:
                 self.apply_profile(self.random_profile())
             yield BlockItem(block, isolated=True)
+        unsent = self.illegal.unsent()
+        if unsent:
+            forms = ", ".join(f"{form} {count}" for form, count in unsent.most_common())
+            self.run.notes.append(
+                f"illegal ops, {unsent.total()} of {self.illegal.made}: N is too small ({forms})"
+            )
 
 
 @pyuvm.test()

@@ -13,10 +13,11 @@ from sequences.blocks import lower_program
 from sequences.constraints import FIX_NAMES, OP_NAMES
 from sequences.illegal.bases import bases
 from sequences.illegal.cases import all_cases
+from sequences.illegal.factors import factors
 from sequences.illegal.generator import IllegalGenerator
 from sequences.illegal.legacy import to_legacy
-from sequences.illegal.neighbours import UNITS, Search, lowered
-from sequences.illegal.operands import bits_of_type, field_bits, operands
+from sequences.illegal.neighbours import UNITS, Search, judged, lowered
+from sequences.illegal.operands import Path, bits_of_type, field_bits, operands
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters, fits
 from tb.isa.dma.op import DmaDescriptor, Loop
@@ -78,11 +79,48 @@ def test_neighbours_of_the_knobs() -> None:
 @pytest.mark.parametrize("form", OP_NAMES)
 @pytest.mark.parametrize("seed", range(8))
 def test_every_case_breaks_its_rule(form: str, seed: int) -> None:
-    for case in all_cases(np.random.default_rng(seed), form):
+    for case in all_cases(np.random.default_rng(seed), form, 100 * (seed % 2)):
         desc = lower_program(case.program, DmaRegisters(), case.rule)[0].descriptor
         assert rule_of(desc) == case.rule, case
         if not case.rule:
             assert not t_violations(desc), case
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("form", "count", "stride", "limit"),
+    [
+        ("mte_gm_ub", ("loops", 1, "count"), ("loops", 1, "src_stride"), 21),
+        ("mte_l1_l0a", ("k_start",), ("src_stride",), 16),
+        ("mte_gm_l1_frac", ("group_count",), ("src_outer_stride",), 12),
+        ("mte_l0c_gm", ("loop3", "count"), ("loop3", "dst_stride"), 16),
+    ],
+)
+def test_high_bits_and_products_break_rules_among_small_operands(
+    form: str, count: Path, stride: Path, limit: int
+) -> None:
+    found = factors(np.random.default_rng(1), form, 10**6)
+    assert all(judged(one) == rule > 0 for rule, one in found)
+    alone = {
+        one.changes[0][1].bit_length()
+        for _, one in found
+        if one.kind in ("alone", "beyond") and one.changes[0][0] == count
+    }
+    assert alone >= set(range(5, limit + 1))
+    kinds = Counter(
+        one.kind for _, one in found if {path for path, _ in one.changes} == {count, stride}
+    )
+    assert min(kinds[kind] for kind in ("powers", "factors", "beyond")) > 1
+
+
+def test_cases_that_are_not_sent_are_counted() -> None:
+    source = IllegalGenerator(1, ("raw_fill_l1", "mte_ub_ub"), factors=20)
+    sent = sum(len(block) for block in source.blocks(50))
+    left = source.unsent()
+    assert source.made > left.total() >= source.made - sent
+    assert set(left) == {"raw_fill_l1", "mte_ub_ub"}
+    list(source.blocks(3 * source.made))
+    assert not source.unsent()
 
 
 @pytest.mark.long
