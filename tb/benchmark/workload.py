@@ -20,23 +20,22 @@ from cocotb.queue import Queue
 from cocotb.triggers import RisingEdge
 from cocotb_bus.bus import Bus
 from numpy.typing import NDArray
-from pyuvm import ConfigDB, uvm_subscriber
+from pyuvm import ConfigDB
 
-from sequences.blocks import block_of, lower_program
 from sequences.constraints import OpConstraints, SizeClass
 from sequences.draw.copies import CopyGenerator
+from sequences.streams.workload import stream
 from tb.benchmark.figures import Copies, LongRow, Measurements, ShortRows
 from tb.common.files import write_json
 from tb.env.pins import DESC_SIGNALS, DONE_SIGNALS, descriptor_value
 from tb.env.python_axi import PythonAxiMemory, start_clock
 from tb.env.stopwatch import Stopwatch
+from tb.env.tests.speed import BatchTap
 from tb.env.tests.traffic import RandomTest
-from tb.harness.items import MAX_IN_FLIGHT, Batch
+from tb.harness.items import MAX_IN_FLIGHT
 from tb.harness.knobs import PROFILES, KnobProfile
 from tb.harness.mailbox import Mailbox
 from tb.isa.block import OpBlock, from_ops
-from tb.isa.ctrl import SetCtrl
-from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.lower import V06Op
 from tb.isa.ops import SLOTS
@@ -102,16 +101,6 @@ class Timer:
             "wall": time.perf_counter() - self._wall,
             "clocks": self._mailbox.cycles - self._clocks,
         }
-
-
-class BatchTap(uvm_subscriber):
-    """Keeps the last batch; its done records have the clocks."""
-
-    last: Batch
-
-    def write(self, batch: Batch) -> None:
-        """Receives a batch."""
-        self.last = batch
 
 
 class CopyBench(RandomTest):
@@ -305,11 +294,7 @@ class HarnessBench(CopyBench):
 
         CTRL is ``ctrl`` at the issue of each.
         """
-        block = from_ops(ops)
-        if ctrl:
-            programs = [(SetCtrl(ctrl), op, SetCtrl(0)) for op in ops]
-            block = block_of([lower_program(one, DmaRegisters())[0] for one in programs])
-        await self.send(block)
+        await self.send(stream(ops, ctrl))
         (records,) = self.tap.last.done.values()
         return int(records["done_cycle"][-1]) - int(records["accept_cycle"][0])
 

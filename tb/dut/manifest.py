@@ -12,7 +12,7 @@ import difflib
 import glob
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -25,6 +25,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from sequences.streams.speed import stream_names
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
 from tb.common.paths import ROOT
@@ -74,6 +75,16 @@ def _no_number(value: object) -> object:
     return value
 
 
+def _as_number(key: object) -> object:
+    """Returns the number that a key of TOML, always text, stands for; other keys as they are."""
+    return int(key) if isinstance(key, str) and key.isdecimal() else key
+
+
+def _at_each_width(value: object) -> object:
+    """Returns a table by width as it is, and any other value for each width."""
+    return value if isinstance(value, dict) else dict.fromkeys(get_args(DataWidth), value)
+
+
 def _each_once(values: tuple[str | int, ...]) -> tuple[str | int, ...]:
     for at, value in enumerate(values):
         if value in values[:at]:
@@ -87,6 +98,9 @@ Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_$]*$")]
 ErrorKind = Literal["read", "write", "local"]
 DataWidths = Annotated[tuple[DataWidth, ...], Field(min_length=1), Once]
 TagWidth = Annotated[int, Field(ge=MIN_TAG_WIDTH, le=MAX_TAG_WIDTH, strict=True)]
+WidthKey = Annotated[DataWidth, BeforeValidator(_as_number)]
+Limit = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
+Clocks = Annotated[dict[WidthKey, Limit], BeforeValidator(_at_each_width)]
 Texts = Annotated[tuple[str, ...], Once]
 PlainValue = Annotated[int, Field(strict=True)] | Annotated[str, Field(strict=True)]
 
@@ -109,6 +123,8 @@ class Capabilities(BaseModel):
             local ports.
         error_address: ``done_addr_o`` of an error is right; otherwise it is not compared.
         outstanding: Most AXI bursts it has in flight in each direction.
+        clocks: Stream of ``TEST=speed`` to the most clocks for one of its units, where GM bus and
+            local ports have the same width: one number, or one for each width in bits.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -129,6 +145,11 @@ class Capabilities(BaseModel):
     errors: Annotated[tuple[ErrorKind, ...], Once] = ("read", "write", "local")
     error_address: StrictBool = True
     outstanding: Annotated[int, Field(ge=1, le=MAX_OUTSTANDING, strict=True)] = MAX_OUTSTANDING
+    clocks: dict[str, Clocks] = Field(default_factory=dict)
+
+    def clocks_at(self, width: DataWidth) -> dict[str, float]:
+        """Returns the limits at a width of both ports in bits, by stream."""
+        return {name: limits[width] for name, limits in self.clocks.items() if width in limits}
 
 
 class Manifest(BaseModel):
@@ -322,6 +343,15 @@ def _check_slot(manifest: Manifest) -> None:
                 f"D rule {name!r} is not one of the ops of slot {slot}",
                 where=path,
                 legal=", ".join(sorted(rules)),
+            )
+    for name in manifest.capabilities.clocks:
+        if name not in stream_names(slot):
+            close = difflib.get_close_matches(name, stream_names(slot), 1)
+            raise PtoError(
+                f"stream {name!r} is not one of slot {slot}"
+                + (f"; did you mean {close[0]}?" if close else ""),
+                where=f"{path}, [capabilities.clocks]",
+                legal=", ".join(stream_names(slot)),
             )
     least, most = manifest.capabilities.tag_widths
     if least > most:

@@ -13,6 +13,7 @@ from tb.common.text import counted, percent_text
 from tb.record.failure import Failure
 from tb.record.outside import OutsideGroup
 from tb.record.settings import DEFAULT_PROFILE, RunSettings
+from tb.record.speed import SpeedFigure
 
 TERMINATED = "interrupted by SIGTERM"
 """Message of a run that was asked to end."""
@@ -218,6 +219,7 @@ class RunCounters(BaseModel):
         exercised: By name of the specification: rules that ops broke and were refused for, and
             worked values that were checked.
         outside: Verdicts about results of others, where a test sent them.
+        speed: Clocks of streams with their limits, where a test measured them.
         explained: Sentence on the profile under which failed ops agree, or nothing.
         schedules: Replays under schedules, in order.
         coverage: Functional coverage.
@@ -240,6 +242,7 @@ class RunCounters(BaseModel):
     injected: Counter[str] = Field(default_factory=Counter)
     exercised: Counter[str] = Field(default_factory=Counter)
     outside: list[OutsideGroup] = Field(default_factory=list)
+    speed: list[SpeedFigure] = Field(default_factory=list)
     explained: str = ""
     schedules: list[ScheduleReport] = Field(default_factory=list)
     coverage: CoverageSummary = Field(default_factory=CoverageSummary)

@@ -124,6 +124,9 @@ def verdict(
         why = "DUT and model agree, and a check of what they left fails"
         if not agreed:
             why = "the DUT differs from the model"
+            slow = sum(one.missed for one in result.speed)
+            if slow and slow == result.mismatches and not result.protocol_errors:
+                why = "the DUT is slower than the limits of its manifest"
         elif any(not one.same for one in result.schedules):
             why = "the schedules of a program leave different bytes"
         return Verdict("fail", why)

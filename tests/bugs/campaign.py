@@ -95,7 +95,7 @@ class Bug(BaseModel):
     find: str
     replace: str
     models: Annotated[str, Field(pattern=r"^.{1,100}$")]
-    test: Literal["random", "illegal", "errors", "corner", "reset"] = "random"
+    test: Literal["random", "illegal", "errors", "corner", "reset", "speed"] = "random"
     slots: tuple[Literal["mte1", "mte2", "mte3", "fix"], ...] = ()
     ops: tuple[str, ...] = ()
     profile: Annotated[str, AfterValidator(lambda text: str(parse_profile(text)))] = str(
@@ -150,6 +150,7 @@ class Outcome:
 
 
 _CHECKS = {
+    "TOO SLOW": "speed",
     "HANG": "hang",
     "in flight at the end": "hang, wall time",
     "MISMATCH: wrong data": "data",

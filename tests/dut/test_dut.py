@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sequences.streams.speed import stream_names
 from tb.common.errors import PtoError
 from tb.dut.filelist import read_file_list
 from tb.dut.manifest import Capabilities, load_manifest, load_manifests, reference_manifests
@@ -78,6 +79,20 @@ def test_parameters_of_knobs_follow_the_profile(tmp_path: Path) -> None:
     assert manifest.parameters_under(A5) == {"Depth": 4, "TailFill": 1, "LenBits": 21}
 
 
+def test_limits_of_streams_are_of_all_widths_or_of_each(tmp_path: Path) -> None:
+    text = '{ "raw_fill_l1 8 KiB" = 2, "mte_gm_ub loops" = { 128 = 1.5, 512 = 1.1 } }'
+    can = load_manifest(write(tmp_path, clocks=text)).capabilities
+    assert can.clocks_at(128) == {"raw_fill_l1 8 KiB": 2, "mte_gm_ub loops": 1.5}
+    assert can.clocks_at(256) == {"raw_fill_l1 8 KiB": 2}
+    assert Capabilities.model_validate_json(can.model_dump_json()) == can
+
+
+def test_every_stream_of_the_reference_engines_has_limits() -> None:
+    for manifest in reference_manifests():
+        for width in (128, 256, 512):
+            assert set(manifest.capabilities.clocks_at(width)) == set(stream_names(manifest.slot))
+
+
 def test_a_folder_means_its_dut_toml(tmp_path: Path) -> None:
     write(tmp_path)
     assert load_manifest(tmp_path).module == "mine"
@@ -119,6 +134,11 @@ def test_a_folder_means_its_dut_toml(tmp_path: Path) -> None:
         ({"tag_widths": "[8, 4]"}, r"tag_widths \[8, 4\]"),
         ({"loops": "4"}, "key capabilities.loops"),
         ({"errors": '["parity"]'}, "key capabilities.errors.0"),
+        ({"clocks": '{ "mte_gm_ub long row" = 1.1 }'}, "stream mean mte_gm_ub long rows"),
+        ({"clocks": '{ "mte_ub_gm short rows" = 1.1 }'}, "stream 'mte_ub_gm short rows' slot mte2"),
+        ({"clocks": '{ "raw_fill_l1 8 KiB" = 0 }'}, "key capabilities.clocks.raw_fill_l1 8 KiB"),
+        ({"clocks": '{ "raw_fill_l1 8 KiB" = "1" }'}, "key capabilities.clocks.raw_fill_l1 8 KiB"),
+        ({"clocks": '{ "raw_fill_l1 8 KiB" = { 64 = 1.1 } }'}, "key capabilities.clocks 64"),
         ({"outstanding": "0"}, "key capabilities.outstanding"),
         ({"watchdog_clocks": "99"}, "watchdog_clocks"),
         ({"watchdog_clocks": "2.5"}, "watchdog_clocks"),

@@ -23,6 +23,7 @@ from tb.isa.descriptor import unpack
 from tb.isa.ops import LEGACY_FORMS
 from tb.record.record import OpCount
 from tb.record.settings import RunSettings
+from tb.record.speed import SpeedFigure
 from tb.run.exchange import SimResult
 from tb.run.judge import Verdict, verdict
 from tb.run.testlist import load_plan
@@ -30,6 +31,9 @@ from tests.wording import says
 
 LOAD, STORE, COPY = "mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf"
 MANY = 1000
+
+QUICK = SpeedFigure(stream="rows", slot="mte2", op=LOAD, unit="a row", clocks=1.1, limit=1.1)
+SLOW = SpeedFigure(stream="joins", slot="mte3", op=STORE, unit="a word", clocks=1.9, limit=1.1)
 
 
 def result(ops: dict[str, int] | None = None, **changes: Any) -> SimResult:
@@ -57,6 +61,15 @@ def judge(
     return verdict(found, chosen, served, fixed_length=fixed_length)
 
 
+def test_lines_of_streams() -> None:
+    assert SLOW.missed
+    assert not QUICK.missed
+    assert SLOW.line == "joins: 1.9 clocks a word, limit 1.1"
+    free = SLOW.model_copy(update={"limit": None, "clocks": 2.0})
+    assert not free.missed
+    assert free.line == "joins: 2.0 clocks a word, no limit"
+
+
 def test_a_good_run_passes() -> None:
     assert judge(result()) == judge(result(), LOAD) == Verdict("pass")
 
@@ -69,6 +82,8 @@ def test_a_good_run_passes() -> None:
         (result(mismatches=1, agreed=1, protocol_errors=1), "fail", "DUT differs"),
         (result(mismatches=2, agreed=2), "fail", "DUT model agree"),
         (result(protocol_errors=1, complete=False), "fail", "DUT differs"),
+        (result(mismatches=1, speed=[SLOW, QUICK]), "fail", "DUT slower limits"),
+        (result(mismatches=2, speed=[SLOW, QUICK]), "fail", "DUT differs"),
         (result(complete=False), "error", "test ended before"),
         (result({}), "error", "nothing sent 0 transactions"),
         (result({LOAD: 0}), "error", "no byte checked 10 transactions"),
@@ -162,7 +177,7 @@ SOURCES: dict[str, Callable[[str], Iterator[OpBlock]]] = {
     ),
 }
 """Class of a test of the plan to the blocks that it sends for one op; OutsideTest sends what others
-have results of."""
+have results of, SpeedTest streams of ops in v0.6 forms."""
 
 
 @cache
@@ -189,7 +204,7 @@ def sent(class_name: str, op: str) -> SimResult:
 
 @pytest.mark.long
 @pytest.mark.parametrize("op", SELECTABLE)
-@pytest.mark.parametrize("test", [name for name in load_plan() if name != "outside"])
+@pytest.mark.parametrize("test", sorted(load_plan().keys() - {"outside", "speed"}))
 def test_every_test_of_the_plan_sends_every_op(test: str, op: str) -> None:
     planned = load_plan()[test]
     found = sent(planned.class_name, op)

@@ -20,6 +20,7 @@ OPS = {
     "legal": ("mte_l1_bt", "mte_l0c_gm"),
     "directed": ("mte_ub_l1", "copy_ubuf_to_gm"),
     "outside": ("mte_gm_l1_frac", "mte_l0c_ub"),
+    "speed": ("mte_l1_bt", "mte_ub_gm"),
     "corner": ("mte_l1_fb", "copy_ubuf_to_ubuf"),
     "illegal": ("mte_ub_ub", "copy_gm_to_ubuf"),
     "errors": ("mte_l1_ub", "mte_ub_gm", "mte_l1_l0b_mx", "raw_fill_l1"),

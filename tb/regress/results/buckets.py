@@ -34,6 +34,7 @@ _TITLES = {
     "stimulus": "stimulus and model disagree",
     "protocol": "protocol",
     "hang": "hang",
+    "speed": "slower than its limit",
     "check": "check of the test",
     "crash": "simulator crashed",
     "error": "the bench failed",
