@@ -210,6 +210,6 @@ def speed_streams(width: int) -> tuple[Workload, ...]:
 
 
 @cache
-def stream_names(slot: str) -> tuple[str, ...]:
-    """Returns the names of the streams of a slot."""
-    return tuple(work.name for work in speed_streams(32) if work.slot == slot)
+def stream_names(slot: str = "") -> tuple[str, ...]:
+    """Returns the names of the streams of a slot, by default of all."""
+    return tuple(work.name for work in speed_streams(32) if slot in ("", work.slot))
