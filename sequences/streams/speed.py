@@ -197,16 +197,22 @@ def _far(work: Workload) -> Workload:
     return replace(work, name=f"{work.name}, far GM", far=True)
 
 
+def _alone(work: Workload) -> Workload:
+    """Returns one op of a stream of small ops: its latency."""
+    return replace(work, name=work.name.replace("small ops", "one small op"), places=1)
+
+
 @cache
 def speed_streams(width: int) -> tuple[Workload, ...]:
     """Returns every stream; ``width`` is that of GM bus and local ports in bytes."""
     long_load, *loads = _gm_loads(width)
     matrices, (long_store, *updates) = repacks(), stores(width)
     far = map(_far, (long_load, *matrices[:2], long_store))
-    return (
+    found = (
         long_load, *loads, *matrices, *_nz_loads(), *local_copies(width), *l0_loads(), *_mte1(),
         long_store, *updates, *_mte3(width), *rated_tiles(), *_fix(), *far,
     )  # fmt: skip
+    return (*found, *(_alone(work) for work in found if work.unit == "ops"))
 
 
 @cache

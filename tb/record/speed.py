@@ -13,7 +13,7 @@ class SpeedFigure(BaseModel):
         stream: Its name.
         slot, op: Slot and op.
         unit: Unit with its article: ``a word``.
-        clocks: Clocks for one unit, without the latency of the first op.
+        clocks: Clocks for one unit; in a stream of several ops without the latency of the first.
         limit: Most that the manifest of the engine allows; None for no limit.
     """
 
