@@ -25,7 +25,6 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from sequences.streams.speed import stream_names
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
 from tb.common.paths import ROOT
@@ -344,15 +343,7 @@ def _check_slot(manifest: Manifest) -> None:
                 where=path,
                 legal=", ".join(sorted(rules)),
             )
-    for name in manifest.capabilities.clocks:
-        if name not in stream_names(slot):
-            close = difflib.get_close_matches(name, stream_names(slot), 1)
-            raise PtoError(
-                f"stream {name!r} is not one of slot {slot}"
-                + (f"; did you mean {close[0]}?" if close else ""),
-                where=f"{path}, [capabilities.clocks]",
-                legal=", ".join(stream_names(slot)),
-            )
+    _check_streams(manifest)
     least, most = manifest.capabilities.tag_widths
     if least > most:
         raise PtoError(
@@ -366,6 +357,25 @@ def _check_slot(manifest: Manifest) -> None:
                 remedy="take it out; GM_WIDTH, LOCAL_WIDTH, TAG_WIDTH and OUTSTANDING choose it",
             )
     _check_profile(manifest)
+
+
+def _check_streams(manifest: Manifest) -> None:
+    """Checks that limits are of streams of the slot."""
+    if not manifest.capabilities.clocks:
+        return
+    # Imported here: commands that load no manifest start without the stimulus.
+    from sequences.streams.speed import stream_names
+
+    legal = stream_names(manifest.slot)
+    for name in manifest.capabilities.clocks:
+        if name not in legal:
+            close = difflib.get_close_matches(name, legal, 1)
+            raise PtoError(
+                f"stream {name!r} is not one of slot {manifest.slot}"
+                + (f"; did you mean {close[0]}?" if close else ""),
+                where=f"{manifest.path}, [capabilities.clocks]",
+                legal=", ".join(legal),
+            )
 
 
 def _check_profile(manifest: Manifest) -> None:
