@@ -38,7 +38,7 @@ from tb.env.context import RunContext, load_settings
 from tb.env.environment import CoverageCollector, Dispatcher, PtoEnv
 from tb.env.stopwatch import Stopwatch
 from tb.harness.items import Batch, CheckedBatch, DoneBatch, SlotItem
-from tb.harness.knobs import PROFILES, AfterValid, KnobProfile
+from tb.harness.knobs import PROFILES, AfterValid, KnobProfile, without_axi
 from tb.harness.mailbox import Mailbox
 from tb.harness.memory import SimMemory
 from tb.isa.block import OpBlock
@@ -187,10 +187,13 @@ class PtoTestBase(uvm_test):
 
     def apply_profile(self, profile: KnobProfile) -> None:
         """Sets memory latencies and stalls; a GM in Python has stalls only."""
+        python_gm = self.run.settings.gm == "cocotbext"
+        if python_gm:
+            profile = without_axi(profile)
         self.run.mailbox.set_knobs(**profile.knobs, seed=self.stall_seed)
         self.run.profile = profile
         memory: Any = self.run.memory
-        if self.run.settings.gm == "cocotbext":
+        if python_gm:
             channels = ("aw", "w", "b", "ar", "r")
             chances = {name: profile.knobs[f"stall_{name}"] / 256 for name in channels}
             memory.stall(chances, int(self.rng.integers(2**31)))

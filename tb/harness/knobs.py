@@ -187,6 +187,13 @@ class AfterValid:
         return replace(profile, knobs={**profile.knobs, "ready_after_valid": self._round.pop()})
 
 
+def without_axi(profile: KnobProfile) -> KnobProfile:
+    """Returns a profile for a GM that gives its ready as it likes: in Python, on AR, AW and W."""
+    value = profile.knobs.get("ready_after_valid", 0)
+    axi = sum(1 << AFTER_VALID.index(name) for name in ("ar", "aw", "w"))
+    return replace(profile, knobs={**profile.knobs, "ready_after_valid": value & ~axi})
+
+
 def draw_profile(rng: np.random.Generator) -> KnobProfile:
     """Returns a profile with every knob drawn from its range."""
     (apart,) = rng.spawn(1)  # leaves the draws of the other knobs as they are

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -15,7 +16,16 @@ from sequences.draw.traffic import TrafficGenerator
 from tb.common.errors import PtoError
 from tb.env.base_test import PtoTestBase
 from tb.env.stress import LONGEST_WAIT, FaultDraw, draw_reset
-from tb.harness.knobs import PACE, PROFILES, RANGES, AfterValid, draw_profile, paced, slowdown
+from tb.harness.knobs import (
+    PACE,
+    PROFILES,
+    RANGES,
+    AfterValid,
+    draw_profile,
+    paced,
+    slowdown,
+    without_axi,
+)
 from tb.harness.layout import AFTER_VALID, FAULTS, KNOBS, after_valid
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.burst.op import MteUbUb
@@ -112,6 +122,11 @@ def test_each_channel_soon_waits_for_valid_and_later_in_half_of_the_profiles() -
         **PROFILES[1].knobs,
         "ready_after_valid": found[1].knobs["ready_after_valid"],
     }
+
+
+def test_a_gm_in_python_is_not_told_to_wait_for_valid() -> None:
+    profile = replace(PROFILES[0], knobs={**PROFILES[0].knobs, "ready_after_valid": 255})
+    assert after_valid(without_axi(profile).knobs["ready_after_valid"]) == AFTER_VALID[3:]
 
 
 def test_ready_after_valid_leaves_the_other_draws() -> None:
