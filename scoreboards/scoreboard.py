@@ -403,6 +403,8 @@ class Scoreboard(uvm_subscriber):
             written = records["written_bytes"].tolist()
             cleared = records["clear_bytes"].tolist()
             floor = self._written[slot]
+            judged = [x for x in order[: len(records)] if x not in executed and x not in failed]
+            missing = floor + sum(sizes[x] for x in judged) - self.mailbox.written_bytes(slot)
             compare_address = self._reports_address(slot)
             for position, index in enumerate(order[: len(records)]):
                 if index in executed:
@@ -425,7 +427,10 @@ class Scoreboard(uvm_subscriber):
                 if verdict is None:
                     floor += sizes[index]
                     if why is None and written[position] < floor:
-                        why = _early(written[position], floor)
+                        why = _early(written[position], floor, missing)
+                        if why.kind == "missing":  # The ops after it are not to blame.
+                            missing -= floor - written[position]
+                            floor = written[position]
                     if why is None and slot == _FIX:
                         text = clear_fault(outcome, cleared[position], floor)
                         if text:
@@ -615,12 +620,18 @@ def _wrong_rule(got: int, expected: int) -> Objection:
     return Objection("rule", f"reported rule {got}, expected {expected}", f"rule L{got:02}")
 
 
-def _early(written: int, floor: int) -> Objection:
-    return Objection(
-        "early",
-        f"done came {floor - written} bytes early: {written} of {floor} bytes of this slot were "
-        "written",
-    )
+def _early(written: int, floor: int, missing: int) -> Objection:
+    """Returns what is wrong with a done before which fewer bytes were written than ops have.
+
+    Args:
+        written: Bytes of the slot that were written before the done.
+        floor: Bytes that its ops have, up to this one.
+        missing: Bytes of all ops of the batch that were not written at its end either.
+    """
+    counts = f"{written} of {floor} bytes of this slot were written"
+    if missing >= floor - written:
+        return Objection("missing", f"never wrote {floor - written} bytes: {counts}")
+    return Objection("early", f"done came {floor - written} bytes early: {counts}")
 
 
 def _retired(batch: Batch) -> list[Any]:

@@ -162,6 +162,7 @@ _CHECKS = {
     "MISMATCH: reported address": "error address",
     "MISMATCH: done carries tag": "tag",
     "MISMATCH: done came": "early done",
+    "MISMATCH: never wrote": "missing bytes",
     "MISMATCH: started a burst": "burst after an error",
     "MISMATCH: no op in flight": "error of no op",
     "MISMATCH: unit flag": "unit flags",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -141,6 +142,18 @@ def test_a_wrong_done(bench: Bench, column: str, value: int, kind: str, field: s
     failure = only(bench)
     assert (failure.kind, failure.field, failure.op) == (kind, field, "mte_gm_l1")
     assert failure.picture is None
+
+
+def test_bytes_that_never_come_are_counted_against_their_op_alone(bench: Bench) -> None:
+    batch = bench.batch(from_ops([TO_L1, replace(TO_L1, l1_dst=8192)]))
+    (records,) = batch.done.values()
+    records["written_bytes"] -= 10
+    bench.bytes[SLOTS.index("mte2")] -= 10
+    checked = bench.write(batch)
+    assert checked.passed.tolist() == [False, True]
+    failure = only(bench)
+    assert failure.kind == "missing"
+    assert "never wrote 10 bytes" in failure.text
 
 
 @pytest.mark.long

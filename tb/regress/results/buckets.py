@@ -28,6 +28,7 @@ _TITLES = {
     "rule": "wrong rule number",
     "address": "wrong error address",
     "early": "done too early",
+    "missing": "bytes never written",
     "flags": "unit flags",
     "access": "access that no op makes",
     "late burst": "burst after an error",
