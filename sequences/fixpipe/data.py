@@ -155,6 +155,10 @@ _LARGEST = {
 """Atomic type to its largest number and the step below it."""
 
 
+SUMS = 0.4
+"""Fraction of the floats in memory whose sums are hard to round."""
+
+
 def _old(rng: np.random.Generator, name: str) -> NDArray[np.generic]:
     bits = 32 if "32" in name else 16 if "16" in name else 8
     if name.startswith("s"):
@@ -176,7 +180,33 @@ def _old(rng: np.random.Generator, name: str) -> NDArray[np.generic]:
     special = np.array([0, inf, inf - 1, nan, inf | 1, 1, (1 << fraction) - 1, inf - 2, half])
     values = np.concatenate((low, near, np.resize(special, 2400)))
     values |= rng.integers(0, 2, len(values)) << (bits - 1)
-    return np.asarray(rng.choice(values, 2 * POOL).astype(f"<u{bits // 8}"))
+    chosen = rng.choice(values, 2 * POOL)
+    (apart,) = rng.spawn(1)
+    mine = np.flatnonzero(apart.random(2 * POOL) < SUMS)
+    chosen[mine] = apart.choice(_sums(apart, bits, fraction, bias), len(mine))
+    return np.asarray(chosen.astype(f"<u{bits // 8}"))
+
+
+def _sums(rng: np.random.Generator, bits: int, fraction: int, bias: int) -> NDArray[np.int64]:
+    """Returns floats whose sums are hard to round, as bits: any two of them may meet.
+
+    Just above and below half units of the last place, fractions of ones through which a carry
+    runs, any distance of exponents, and values of a few units around few numbers, down to the
+    smallest exponents, which cancel.
+    """
+    ones = (1 << fraction) - 1
+    near_tie = np.maximum(bias - fraction + rng.integers(-3, 4, 1024), 1) << fraction
+    near_tie |= rng.choice([1, 2, 3, ones, ones - 1], 1024)
+    full = (bias + rng.integers(-1, 2, 1024)) << fraction
+    full |= ones - (rng.random(1024) < 0.5) * rng.integers(0, 16, 1024)
+    far = np.maximum(bias + rng.integers(-fraction - 6, 4, 1024), 1) << fraction
+    far |= rng.integers(0, ones + 1, 1024)
+    centre = np.minimum([*rng.integers([1, 5, 17, 21], [5, 17, 21, 25]), bias], bias) << fraction
+    centre |= rng.integers(0, ones + 1, len(centre))
+    cancel = rng.choice(centre, 1024) + (rng.integers(-2, 3, 1024) << rng.integers(0, 4, 1024))
+    values = np.concatenate((near_tie, full, far, np.maximum(cancel, 0)))
+    values |= rng.integers(0, 2, len(values)) << (bits - 1)
+    return values.astype(np.int64)
 
 
 def old_values(rng: np.random.Generator) -> dict[int, NDArray[np.generic]]:
