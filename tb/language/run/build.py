@@ -463,10 +463,7 @@ def recipe(
         fixed["ub_sub"] = own
     elif "ub_sub" in written.attributes:
         raise BuildError("ub_sub is on an op without a vector sub-block")
-    optional = {
-        "loops": _triples(take, written.loops, Loop),
-        "pad": _pad(take, written),
-    }
+    optional = {"loops": _triples(take, written.loops, Loop), "pad": _pad(take, written)}
     if take.family == "FIX":
         optional["pre_quant"] = _pre_quant(take, written)
         optional["pre_relu"] = _pre_relu(take, written)
