@@ -116,12 +116,9 @@ def factors(rng: np.random.Generator, form: str, most: int) -> list[tuple[int, N
         for path, value in start.lowest.items():
             bits, legal = field_bits(start.op, path), min(widths(start.op, path))
             for bit in range(value.bit_length(), bits + 1):
-                if (
-                    bit < legal or not kinds[start.least, path, bit]
-                ):  # Wider ones are the same everywhere.
-                    kinds[start.least, path, bit].append(
-                        partial(_alone, rng, start, path, 1 << bit)
-                    )
+                found = kinds[start.least, path, bit]
+                if bit < legal or not found:  # Wider ones are the same everywhere.
+                    found.append(partial(_alone, rng, start, path, 1 << bit))
             ones = (1 << legal) - 1 - value
             kinds[start.least, path, "ones"].append(partial(_alone, rng, start, path, ones))
         for pair in start.pairs if start.least == 1 else ():
