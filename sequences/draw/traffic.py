@@ -46,6 +46,12 @@ SATURATION_OPS = 64
 SATURATION_BYTES = 64
 """Most bytes of an op in a saturating block."""
 
+QUEUEING_OPS = 40
+"""Most ops of a block that fills the queues of one unit: more than an engine holds."""
+
+QUEUEING_SIZES = (SizeClass(1, 64, 0.6), SizeClass(65, 1024, 0.4))
+"""Sizes of its ops where queues of data are to be filled, too: single words and many lines."""
+
 FEW = 64
 """Ops per name of a choice: random draws of fewer may miss one of the names."""
 
@@ -93,6 +99,32 @@ def saturation_constraints(limits: OpConstraints, slots: int) -> OpConstraints:
         share_fb=max(limits.share_fb, 0.8),
         legacy=min(limits.legacy, 0.1),
     )
+
+
+def queueing_block(
+    rng: np.random.Generator, name: str, limits: OpConstraints, *, tiny: bool
+) -> OpBlock:
+    """Returns a block of ops of one v0.6 name, as they fill the queues of its unit.
+
+    It has up to :data:`QUEUEING_OPS` ops, fewer where its memories are too small for them.
+
+    Args:
+        rng: Source of everything random.
+        name: The name.
+        limits: Constraints that the ops obey.
+        tiny: All are tiny, so that reports and op numbers are the first to run out.
+    """
+    small = saturation_constraints(limits, 1)
+    small = replace(
+        small,
+        block_ops=min(limits.block_ops, QUEUEING_OPS),
+        nop=0.1 if limits.nop else 0.0,
+        legacy=0.0,
+    )
+    if not tiny:
+        small = replace(small, sizes=QUEUEING_SIZES, max_bytes=1024, max_rows=16, tile_columns=32)
+    kind = FixGenerator if name in FIX_NAMES else CopyGenerator
+    return max(kind(rng, (name,), small).draw(QUEUEING_OPS), key=len)
 
 
 def _moving(block: OpBlock) -> Bools:

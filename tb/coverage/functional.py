@@ -28,6 +28,7 @@ from tb.coverage.stress import (
     GROUPS,
     sample_faults,
     sample_knobs,
+    sample_queues,
     sample_resets,
     stress_scope,
 )
@@ -158,7 +159,7 @@ class FunctionalCoverage(Coverage):
             self.flush()
 
     def sample_stress(self, checked: Any, knobs: Mapping[str, int] | None) -> None:
-        """Counts knobs, errors and resets of a batch.
+        """Counts knobs, full queues, errors and resets of a batch.
 
         Args:
             checked: The batch, ``CheckedBatch``.
@@ -167,6 +168,8 @@ class FunctionalCoverage(Coverage):
         groups = self.groups
         if "knobs" in groups and knobs is not None and checked.passed.any():
             sample_knobs(groups["knobs"], knobs)
+        if "queues" in groups:
+            sample_queues(groups["queues"], checked)
         if "faults" in groups:
             sample_faults(groups["faults"], checked)
         if "resets" in groups:

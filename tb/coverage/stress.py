@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage of the stress on engines: knobs, injected errors, resets.
+"""Coverage of the stress on engines: knobs, full queues, injected errors, resets.
 
-Counted per block of ops, per error and per slot at a reset, not per op as elsewhere; and only in
-runs of tests that draw, inject or send them.
+Counted per block of ops, per descriptor that waits, per error and per slot at a reset, not per op
+as elsewhere; and only in runs of tests that draw, inject or send them.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ _PLACES = ("first", "middle", "last")
 _ARMED = ("n-th word", "granule", "window")
 _NEIGHBOURS = ("none", "good", "failed", "illegal")
 _COUNTS = (1, 2, 9)
+_HELD_LOWS = (1, 8, 16, 20)
 _STATES = (
     *("idle", "descriptor held", "several held", "descriptor offered", "done pending"),
     *("read burst open", "write burst open", "write beats owed"),
@@ -161,6 +162,24 @@ def resets_group() -> CoverGroup:
     return CoverGroup("resets", points, crosses, doc)
 
 
+def queues_group() -> CoverGroup:
+    """Returns the group of full queues.
+
+    The units of the reference engines hold at most 20 to 28 ops: 16 with a number, and some queued
+    before. Write-backs have 8 numbers; on their slot it is ``mte_l1_fb`` that holds more.
+    """
+    points = (
+        point("slot", SLOTS, "slot whose descriptor waits"),
+        point(
+            "held",
+            ["1..7", "8..15", "16..19", "20.. (op numbers full)"],
+            "ops that its engine has accepted and not retired meanwhile",
+        ),
+    )
+    doc = "Descriptors that wait for an engine with ops; only in runs that fill its queues."
+    return CoverGroup("queues", points, (crossed("slot x held"),), doc)
+
+
 def _any(slot: str, side: str, memory: str) -> bool:
     return any(spec.slot == slot and (side, memory) in _touches(name) for name, spec in OPS.items())
 
@@ -169,7 +188,12 @@ def _local_read(slot: str) -> bool:
     return any(_any(slot, "read", memory) for memory in _MEMORIES if memory != "gm")
 
 
-GROUPS = {"knobs": knobs_group, "faults": faults_group, "resets": resets_group}
+GROUPS = {
+    "knobs": knobs_group,
+    "queues": queues_group,
+    "faults": faults_group,
+    "resets": resets_group,
+}
 """Groups by name."""
 
 
@@ -177,7 +201,7 @@ def stress_scope(name: str, forms: Sequence[str], *, illegal: bool = True) -> Sc
     """Returns the bins that a run of ``forms`` can reach, with illegal ops or without."""
     ops = sorted({FORM_SPECS[form].name for form in forms})
     slots = [slot for slot in SLOTS if any(OPS[op].slot == slot for op in ops)]
-    if name == "resets":
+    if name in ("queues", "resets"):
         return Scope(points={"slot": slots}) if len(slots) < len(SLOTS) else Scope()
     if name == "knobs" or (illegal and len(forms) == len(FORMS)):
         return Scope()
@@ -221,6 +245,26 @@ def sample_knobs(counts: GroupCounts, values: Mapping[str, int]) -> None:
     ]
     rows.append({name: RANGES[name].index(values[name]) for name in _PLAIN})
     _sample(counts, rows)
+
+
+def sample_queues(counts: GroupCounts, checked: Any) -> None:
+    """Counts the descriptors of a batch (``CheckedBatch``) that waited, and passed.
+
+    A descriptor waits when it is accepted later than its gap after the one before, and it does not
+    depend on an op of another slot. What the engine held is read at the clock before its accept.
+    """
+    block = checked.batch.block
+    for slot, records in checked.batch.done.items():
+        ops = checked.batch.order[slot][1 : len(records)]
+        accept = records["accept_cycle"].astype(np.int64)
+        idle = np.diff(accept) - 1 - block.gap[ops]
+        retired = np.searchsorted(records["done_cycle"], accept[1:] - 1)
+        held = np.arange(1, len(records)) - retired
+        waited = (idle > 0) & (held > 0) & (block.after[ops] < 0) & checked.passed[ops]
+        held = held[waited]
+        if len(held):
+            classes = np.searchsorted(_HELD_LOWS, held, side="right") - 1
+            counts.sample({"slot": np.full(len(held), slot), "held": classes})
 
 
 def _sample(counts: GroupCounts, rows: Sequence[Mapping[str, int]]) -> None:

@@ -164,6 +164,11 @@ In ``everything`` idle slots keep their clock for ever, elsewhere for 64 clocks.
 """
 
 
+def slow_sink(name: str) -> KnobProfile:
+    """Returns a profile with the highest stall in the knob ``name``, and all else ideal."""
+    return _profile(name.replace("stall", "slow"), **{name: RANGES[name].high})
+
+
 class AfterValid:
     """Draws the channel whose ready waits for valid, for the named profiles.
 

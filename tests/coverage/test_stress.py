@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,7 @@ from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.stress import GROUPS
 from tb.harness.items import Batch, CheckedBatch, Reset
 from tb.harness.knobs import PROFILES, RANGES, draw_profile
-from tb.harness.layout import OPEN, PINS, READ
+from tb.harness.layout import DONE, OPEN, PINS, READ
 from tb.isa.block import from_ops
 from tb.isa.dma.op import MteGmL1
 from tb.isa.footprint import Footprint
@@ -54,6 +55,32 @@ def sampled(checked: CheckedBatch, knobs: dict[str, int] | None = None) -> Funct
 def test_groups_exist_for_the_tests_that_declare_them() -> None:
     assert not set(GROUPS) & set(FunctionalCoverage().groups)
     assert set(FunctionalCoverage(stress=("knobs",)).groups) & set(GROUPS) == {"knobs"}
+
+
+def test_a_descriptor_that_waits_counts_by_what_the_engine_holds() -> None:
+    done = np.zeros(3, dtype=DONE)
+    done["accept_cycle"], done["done_cycle"] = (10, 11, 30), (29, 40, 41)
+
+    def held(**fields: Any) -> dict[str, int]:
+        found = sampled(batch(done={MTE2: done}, **fields)).groups["queues"]
+        return all_hits(found).get("slot x held", {})
+
+    # The second op came at once; the third waited behind both, until the first had retired.
+    assert held() == {"slot=mte2 x held=1..7": 1}
+    assert held(block=replace(from_ops(LOADS), gap=np.array((0, 0, 18)))) == {}
+    assert held(block=replace(from_ops(LOADS), after=np.array((-1, -1, 0)))) == {}
+
+
+@pytest.mark.parametrize(("others", "bin_name"), [(19, "16..19"), (20, "20.. (op numbers full)")])
+def test_op_numbers_are_full(others: int, bin_name: str) -> None:
+    block = from_ops(LOADS[:1] * (others + 1))
+    done = np.zeros(len(block), dtype=DONE)
+    done["accept_cycle"] = [*range(others), 100]
+    done["done_cycle"] = 99 + np.arange(len(block))
+    one = batch(block=block, order={MTE2: np.arange(len(block))}, done={MTE2: done})
+    passed = replace(one, passed=np.ones(len(block), dtype=bool))
+    hits = all_hits(sampled(passed).groups["queues"])
+    assert hits["held"] == {bin_name: 1}
 
 
 def test_every_knob_has_its_bin() -> None:
@@ -148,4 +175,5 @@ def test_the_scope_of_a_run_of_few_ops_has_only_its_errors() -> None:
     )
     assert legal.total == all_sent.total - 2 - 7
     assert few["resets"].total < whole["resets"].total
+    assert few["queues"].total < whole["queues"].total
     assert few["knobs"].total == whole["knobs"].total

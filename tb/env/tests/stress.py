@@ -27,8 +27,8 @@ class StressTest(RandomTest):
     """All kinds of stress: drawn knobs, errors, illegal ops and resets among random legal ops.
 
     Options are fractions of the blocks: ``faults`` with armed errors, ``illegal`` of illegal ops,
-    ``resets`` cut off by a reset; ``named`` of the changes of knobs to a named profile instead of
-    a drawn one.
+    ``resets`` cut off by a reset, ``queues`` that fill the queues of a unit; ``named`` of the
+    changes of knobs to a named profile instead of a drawn one.
     """
 
     def build_phase(self) -> None:
@@ -49,7 +49,7 @@ class StressTest(RandomTest):
     def stresses(self, settings: RunSettings) -> Collection[str]:
         """Coverage groups of the options in use."""
         asked = [name for name in ("faults", "resets") if settings.options.get(name, 0.0)]
-        return ("knobs", *asked)
+        return ("knobs", *super().stresses(settings), *asked)
 
     def random_profile(self) -> KnobProfile:
         """Draws every knob, or selects one of the named profiles."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from tb.dut.limits import capability_filters
 from tb.env.agent import MailboxDriver
 from tb.env.base_test import PtoTestBase
 from tb.env.pins import PinDriver
+from tb.env.queues import QueueDraw
 from tb.env.stress import FaultDraw
 from tb.isa.block import OpBlock
 from tb.isa.burst.table import MTE_L1_BT
@@ -53,7 +54,7 @@ SMALL: dict[str, Any] = {
 
 @pyuvm.test()
 class RandomTest(PtoTestBase):
-    """Random blocks; options ``illegal`` and ``faults`` are fractions of the blocks.
+    """Random blocks; options ``illegal``, ``faults`` and ``queues`` are fractions of the blocks.
 
     Attributes:
         factors: Illegal ops of each form with high bits among small operands, at most.
@@ -79,7 +80,39 @@ class RandomTest(PtoTestBase):
 
     async def stimulate(self) -> None:
         """Sends N transactions."""
-        await self.send_items(self.items())
+        await self.send_items(self.with_queues(self.items()))
+
+    def stresses(self, settings: RunSettings) -> Collection[str]:
+        """Full queues are part of the coverage where a fraction of the blocks fills them."""
+        return ("queues",) if settings.options.get("queues", 0.0) else ()
+
+    def with_queues(self, items: Iterator[BlockItem]) -> Iterator[BlockItem]:
+        """Yields items, among them blocks that fill the queues of one unit; N ops in all."""
+        settings = self.run.settings
+        fraction = float(settings.options.get("queues", 0.0))
+        if not fraction or settings.gm == "cocotbext":  # each clock costs Python time
+            yield from items
+            return
+        queues = QueueDraw(settings.seed, settings.ops, self.narrowed(), fraction)
+        left, chain = settings.transactions, self.filter_chain()
+        for item in items:
+            if queues.due():
+                with self.run.stopwatch.phase("generate"):
+                    block, slow = queues.draw()
+                    block = chain.select(block)
+                    block = block.take(0, min(len(block), left - 1))  # one for the next item
+                    usual = self.run.profile
+                    self.apply_profile(slow)
+                left -= len(block)
+                yield BlockItem(block)
+                if usual:
+                    self.apply_profile(usual)
+            if len(item.block) > left:
+                item.block = item.block.take(0, left)
+            left -= len(item.block)
+            yield item
+            if not left:
+                return
 
     def constraints(self) -> OpConstraints:
         """Returns the constraints of the random ops; small blocks do not saturate queues."""
