@@ -104,6 +104,7 @@ def _sources(form: str) -> Iterator[FixOp]:
         yield tile(form, 20, 48, 14, layout="nz2nz", src_stride=stride)
     for k in (1, 2, 3, 7, 16, 17, 100):
         yield tile(form, 9, 20, 33, "bf16", layout="nz2dn", k=k)
+    yield tile(form, 2, 2, layout="nz2dn", k=4095)
     for count, apart in product((1, 2, 5), (0, 1, 4, 32, 35)):
         far = (up(20, 16) + 16) * 4
         yield tile(form, 4, 20, layout="nz2nd", loop3=Loop3(count, apart, far), dst_stride=32)

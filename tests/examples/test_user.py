@@ -52,7 +52,7 @@ def test_a_test_with_its_own_sequence(here: Path) -> None:
 @pytest.mark.sim
 def test_an_override_of_the_sequence(here: Path) -> None:
     slow = passed(run("mine/my_sequence.py:PausingTest", here))
-    plain = passed(run("random", here))
+    plain = passed(run("mine/my_coverage.py:RowsTest", here))
     assert slow.ops == plain.ops
     assert slow.clocks > plain.clocks + 2000
 

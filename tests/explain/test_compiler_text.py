@@ -292,6 +292,7 @@ def test_bits_in_no_field_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert word["note"].endswith("bits 0x10000 are in no field")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", QUANT_CODES)
 def test_quant_codes_of_both_tables(table: str, capsys: pytest.CaptureFixture[str]) -> None:
     """spec/fixpipe.md, sections 4 and 12."""
