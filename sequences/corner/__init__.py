@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-written corner cases, which random stimulus reaches late or never."""
+"""Corner cases, which random stimulus reaches late or never: limits are searched for."""

@@ -38,7 +38,6 @@ V06 = MteGmUb | MteUbGm
 
 PAGE = 4096
 SMALL_COUNTS = (1, 2, 3)
-MAX_LOOP = (1 << 21) - 1
 LEGACY_LOOPS = 2
 """Loops that the registers of a legacy copy hold."""
 

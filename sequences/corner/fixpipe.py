@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand-written corners of the write-backs: limits, tails, edges of memories, flags, parameters."""
+"""Hand-written corners of the write-backs: tails, edges of words, flags, parameters, values."""
 
 from __future__ import annotations
 

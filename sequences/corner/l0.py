@@ -19,16 +19,11 @@ from tb.isa.l0.table import (
     SCALE_BYTES,
     SCALE_DTYPE,
     SCALE_RATIO,
-    START_BITS,
-    STEP_BITS,
-    STRIDE_BITS,
     LoadSpec,
 )
 from tb.isa.spaces import SIZES, UB_BLOCK, Space, memory_range
 
 L1 = SIZES[Space.L1]
-MAX_START, MAX_STEP = (1 << START_BITS) - 1, (1 << STEP_BITS) - 1
-MAX_STRIDE = (1 << STRIDE_BITS) - 1
 
 TYPES = ("i8", "f16", "f32", "f4E2M1x2")
 

@@ -17,13 +17,9 @@ from tb.isa.burst.table import BIAS_TYPES
 from tb.isa.dma.op import DmaOp, Loop, MteGmL1, MteL1Ub
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import Ptr
-from tb.isa.spaces import SIZES, UB_BLOCK, Space
+from tb.isa.spaces import UB_BLOCK
 
 PAGE = 4096
-MAX_GAP = 65535
-MAX_LOOP = (1 << 21) - 1
-GM_MAX, LOCAL_MAX = (1 << 40) - 1, (1 << 21) - 1
-PARAM_SIZE = SIZES[Space.BT]
 
 
 def strided(

@@ -14,8 +14,6 @@ from tb.isa.nz.table import C0_BYTES, MAX_D, MAX_GROUPS, MAX_N, MODES, SMALL_C0
 PAGE = 4096
 ANY = (1, 0)
 TYPES = ("ui8", "f16", "f32")
-GM_MAX = (1 << 40) - 1
-MAX_STEP = (1 << 16) - 1
 
 Wish = tuple[int, int]
 
