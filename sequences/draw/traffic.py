@@ -102,29 +102,35 @@ def saturation_constraints(limits: OpConstraints, slots: int) -> OpConstraints:
 
 
 def queueing_block(
-    rng: np.random.Generator, name: str, limits: OpConstraints, *, tiny: bool
+    rng: np.random.Generator,
+    name: str,
+    limits: OpConstraints,
+    *,
+    tiny: bool,
+    most: int = QUEUEING_OPS,
 ) -> OpBlock:
     """Returns a block of ops of one v0.6 name, as they fill the queues of its unit.
 
-    It has up to :data:`QUEUEING_OPS` ops, fewer where its memories are too small for them.
+    It has up to ``most`` ops, fewer where its memories are too small for them.
 
     Args:
         rng: Source of everything random.
         name: The name.
         limits: Constraints that the ops obey.
         tiny: All are tiny, so that reports and op numbers are the first to run out.
+        most: Most ops.
     """
     small = saturation_constraints(limits, 1)
     small = replace(
         small,
-        block_ops=min(limits.block_ops, QUEUEING_OPS),
+        block_ops=min(limits.block_ops, most),
         nop=0.1 if limits.nop else 0.0,
         legacy=0.0,
     )
     if not tiny:
         small = replace(small, sizes=QUEUEING_SIZES, max_bytes=1024, max_rows=16, tile_columns=32)
     kind = FixGenerator if name in FIX_NAMES else CopyGenerator
-    return max(kind(rng, (name,), small).draw(QUEUEING_OPS), key=len)
+    return max(kind(rng, (name,), small).draw(most), key=len)
 
 
 def _moving(block: OpBlock) -> Bools:

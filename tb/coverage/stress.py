@@ -7,7 +7,7 @@ as elsewhere; and only in runs of tests that draw, inject or send them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,9 @@ from tb.coverage.model import (
 )
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS, FORMS
+from tb.harness.channels import events
 from tb.harness.knobs import RANGES
-from tb.harness.layout import AFTER_VALID, after_valid
+from tb.harness.layout import AFTER_VALID, EVENTS, after_valid
 from tb.isa.fix.table import WRITE_BACKS
 from tb.isa.l0.table import LoadSpec
 from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
@@ -156,10 +157,22 @@ def resets_group() -> CoverGroup:
         point("state", _STATES, "what was under way; each that holds counts"),
         point("times", ["1", "2", "3.."], "resets in a row"),
         point("phase", ["on the edge", "high clock", "low clock"], "when in its clock it began"),
+        point("event", EVENTS, "event at the ports of the slot that it was aimed at, and followed"),
     )
-    crosses = (crossed("slot x state", never),)
+    silent = tuple(
+        excluding("no op of the slot has it", slot=slot, event=event)
+        for slot in SLOTS
+        for event in EVENTS
+        if (slot, event) not in _aims(OPS)
+    )
+    crosses = (crossed("slot x state", never), crossed("slot x event", silent))
     doc = "State of each slot when the harness was reset; only in runs that reset it on the way."
     return CoverGroup("resets", points, crosses, doc)
+
+
+def _aims(ops: Iterable[str]) -> set[tuple[str, str]]:
+    """Returns (slot, event) of the events that ops may cause."""
+    return {(OPS[name].slot, event) for name in ops for event in events(name)}
 
 
 def queues_group() -> CoverGroup:
@@ -201,8 +214,16 @@ def stress_scope(name: str, forms: Sequence[str], *, illegal: bool = True) -> Sc
     """Returns the bins that a run of ``forms`` can reach, with illegal ops or without."""
     ops = sorted({FORM_SPECS[form].name for form in forms})
     slots = [slot for slot in SLOTS if any(OPS[op].slot == slot for op in ops)]
-    if name in ("queues", "resets"):
+    if name == "queues":
         return Scope(points={"slot": slots}) if len(slots) < len(SLOTS) else Scope()
+    if name == "resets":
+        aims = sorted(_aims(ops))
+        return Scope(
+            points={"slot": slots, "event": sorted({event for _, event in aims})},
+            crosses={
+                "slot x event": tuple({"slot": [slot], "event": [event]} for slot, event in aims)
+            },
+        )
     if name == "knobs" or (illegal and len(forms) == len(FORMS)):
         return Scope()
     around = _NEIGHBOURS if illegal else [one for one in _NEIGHBOURS if one != "illegal"]
@@ -352,6 +373,9 @@ def sample_resets(counts: GroupCounts, checked: Any) -> None:
         if verdict.sure and not checked.passed[index]
     }
     rows += [{"slot": slot, "state": _STATES.index("error met")} for slot in sorted(cut)]
+    if batch.aim_met:
+        aim = batch.reset.aim
+        rows.append({"slot": aim.slot, "event": EVENTS.index(aim.event)})
     phase = batch.reset.phase
     rows.append(
         {

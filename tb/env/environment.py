@@ -28,7 +28,7 @@ from scoreboards.scoreboard import Scoreboard
 from tb.env.agent import SlotAgent
 from tb.env.schedule import WATCHDOG_CLOCKS, flags_to_set, watchdog_clocks
 from tb.env.timeline import Timeline
-from tb.harness.items import MAX_IN_FLIGHT, Batch, CheckedBatch, Reset, SlotItem
+from tb.harness.items import MAX_IN_FLIGHT, Aim, Batch, CheckedBatch, Reset, SlotItem
 from tb.harness.layout import FAULTS, KNOBS
 from tb.harness.mailbox import FaultWindow
 from tb.isa.block import OpBlock
@@ -76,6 +76,8 @@ class Dispatcher(uvm_driver):
         self.batches = 0
         self.transactions = 0
         self.responses = 0
+        self.cut_at = 0
+        """Place in the last block that was reset of its first op that had not retired."""
 
     async def run_phase(self) -> None:
         """Serves items until the end of the run; after an abort they are dropped."""
@@ -170,9 +172,12 @@ class Dispatcher(uvm_driver):
         Descriptors that have not retired by then get no done (docs/contract.md, reset). The batch
         has the issued ops of the block.
         """
-        await self._clocks(max(1, reset.after - STATE_CLOCKS))
-        self.mailbox.set_knobs()  # requests the state of the slots
-        await self._clocks(STATE_CLOCKS)
+        if reset.aim is None:
+            await self._clocks(max(1, reset.after - STATE_CLOCKS))
+            self.mailbox.set_knobs()  # requests the state of the slots
+            await self._clocks(STATE_CLOCKS)
+        else:
+            batch.aim_met = await self._until(reset.aim, reset.after)
         if reset.phase:
             await Timer(reset.phase, "ns")
         for slot in batch.order:
@@ -186,7 +191,24 @@ class Dispatcher(uvm_driver):
             await self._reset(reset.hold)
         await self._clocks(reset.quiet)
         self._collect(batch)
+        left = (order[len(batch.done.get(slot, ())) :] for slot, order in batch.order.items())
+        self.cut_at = int(min((ops[0] for ops in left if len(ops)), default=len(batch.block)))
         batch.hung = self.mailbox.hang
+
+    async def _until(self, aim: Aim, clocks: int) -> bool:
+        """Waits until some clocks after an event; False: until all ops had retired without it."""
+        self.mailbox.set_aim(aim.slot, aim.event, aim.count, clocks)
+        self.mailbox.set_wake_at(tuple(self.submitted))
+        await self._woken()
+        met: bool = self.mailbox.aim_met
+        self.run.counts.injected["resets at events"] += met
+        return met
+
+    async def _woken(self) -> None:
+        """Waits for the harness."""
+        start = self.stopwatch.clock()
+        await self.dut.wake.value_change
+        self.stopwatch.book_simulator(self.stopwatch.clock() - start)
 
     async def _reset(self, clocks: int) -> None:
         self.run.resets.append(int(self.mailbox.cycles))
@@ -264,9 +286,7 @@ class Dispatcher(uvm_driver):
         """Waits for the harness and collects done records until all are in, or a hang."""
         missing = len(batch.block)
         while missing > 0:
-            start = self.stopwatch.clock()
-            await self.dut.wake.value_change
-            self.stopwatch.book_simulator(self.stopwatch.clock() - start)
+            await self._woken()
             with self.stopwatch.phase("drive"):
                 missing -= self._collect(batch)
             if missing > 0 and self.mailbox.hang:

@@ -14,6 +14,7 @@ from tb.harness.items import Reset
 from tb.harness.layout import FAULTS
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
+from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.table import MTE_L0C_GM
 from tb.isa.footprint import Footprint, destinations, parameters, source
@@ -35,24 +36,31 @@ _WORD = 64
 
 
 @dataclass(frozen=True)
-class _Access:
+class Access:
     """A region that an op accesses, and the bit of its side."""
 
     region: Footprint
     side: int
 
 
-def _accesses(desc: Descriptor) -> list[_Access]:
+def accesses(desc: Descriptor) -> list[Access]:
     """Returns the regions that a legal op accesses; the op moves bytes."""
     read = [source(desc)]
     if isinstance(desc, FixDescriptor):
         read += parameters(desc)
     written = list(destinations(desc))
-    found = [_Access(region, READS) for region in read if region.bytes]  # of a fill none
-    found += [_Access(region, WRITES) for region in written]
-    if isinstance(desc, FixDescriptor) and desc.spec is MTE_L0C_GM and desc.atomic_type:
-        found += [_Access(region, READS) for region in written]
+    found = [Access(region, READS) for region in read if region.bytes]  # of a fill none
+    found += [Access(region, WRITES) for region in written]
+    if desc.spec in (MTE_L0C_GM, MTE_UB_GM) and getattr(desc, "atomic_type", False):
+        found += [Access(region, READS) for region in written]
     return found
+
+
+def _name(access: Access) -> str:
+    """Returns the kind of its errors, of :data:`KINDS`."""
+    if access.region.space is not Space.GM:
+        return "local"
+    return "read" if access.side == READS else "write"
 
 
 class FaultDraw:
@@ -88,7 +96,7 @@ class FaultDraw:
         rng, found = self._rng, []
         words = block.pack()
         rules = block.expected_rule
-        target: list[_Access] = []
+        target: list[Access] = []
         slot = 0
         for _ in range(min(count, FAULTS)):
             if not target or rng.random() < 0.6:
@@ -97,27 +105,46 @@ class FaultDraw:
                 desc = unpack(words[index])
                 legal = rules is None or not rules[index]
                 if legal and not desc.is_nop and not first_d_violation(desc):
-                    target = _accesses(desc)
+                    target = accesses(desc)
             if target:
                 fault = self._fault(target[int(rng.integers(len(target)))], slot)
                 if fault is not None:
                     found.append(fault)
         return found
 
-    def _fault(self, access: _Access, slot: int) -> Fault | None:
+    def granule(self, access: Access, slot: int, address: int) -> Fault | None:
+        """Returns an error of 32 bytes in a region, of one side and for one slot."""
+        slots = self._surviving(access) & 1 << slot
+        if not slots:
+            self._leave_out(access, slot)
+            return None
+        return Fault(access.region.space, address, self._kind(access), 1, access.side, 0, slots)
+
+    def _kind(self, access: Access) -> FaultKind:
+        in_gm = access.region.space is Space.GM
+        return FaultKind(int(self._rng.integers(2))) if in_gm else FaultKind.LOCAL
+
+    def _surviving(self, access: Access) -> int:
+        """Returns the slots whose engines survive an error of an access, a bit for each."""
+        return self._slots[_name(access)]
+
+    def _leave_out(self, access: Access, slot: int) -> None:
+        """Counts a fault that no engine in question survives."""
+        self.left_out[f"{SLOTS[slot]} survives no errors of {KINDS[_name(access)]}"] += 1
+
+    def _fault(self, access: Access, slot: int) -> Fault | None:
         rng, region = self._rng, access.region
         in_gm = region.space is Space.GM
         sides = access.side if rng.random() < 0.7 else READS | WRITES
-        kind = FaultKind(int(rng.integers(2))) if in_gm else FaultKind.LOCAL
-        name = "local" if not in_gm else "read" if access.side == READS else "write"
-        slots = self._slots[name]
+        kind = self._kind(access)
+        slots = self._surviving(access)
         if in_gm and sides == READS | WRITES:
             both = slots & self._slots["read"] & self._slots["write"]
             sides, slots = (sides, both) if both >> slot & 1 else (access.side, slots)
         if rng.random() < 0.7:
             slots &= 1 << slot
         if not slots:
-            self.left_out[f"{SLOTS[slot]} survives no errors of {KINDS[name]}"] += 1
+            self._leave_out(access, slot)
             return None
         address, length, nth = self._window(region)
         return Fault(region.space, address, kind, length, sides, nth, slots)

@@ -56,15 +56,31 @@ class DoneBatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Aim:
+    """An event at the ports of a slot, during a block.
+
+    Attributes:
+        slot: Slot number.
+        event: Its kind, one of :data:`~tb.harness.layout.EVENTS`.
+        count: It is the n-th of its kind, from the issue of the block.
+    """
+
+    slot: int
+    event: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Reset:
     """A reset in the middle of a block.
 
     Attributes:
-        after: Clocks from the issue of the block.
+        after: Clocks from the issue of the block, or from the event of ``aim``.
         phase: Nanoseconds after a clock edge; it asserts at any time.
         hold: Clocks that it lasts.
         again: Clocks from its end to the start of further ones, back to back.
         quiet: Clocks after it without a descriptor.
+        aim: The event that it follows, if any; if that does not come, the last done.
     """
 
     after: int
@@ -72,6 +88,7 @@ class Reset:
     hold: int = 4
     again: tuple[int, ...] = ()
     quiet: int = 4
+    aim: Aim | None = None
 
 
 @dataclass
@@ -92,6 +109,7 @@ class Batch:
         late: Bursts offered after an error of their slot, ``LATE_BURST[n]`` of the mailbox.
         flags_due: Unit flags that ops wait for and that were not set when all had retired.
         reset: The reset that cut the batch off, or None.
+        aim_met: The event came that the reset was to follow.
         reached: Of an batch cut off, slot number to how many of its ops the engine may have
             accepted; no other op was begun.
         states: Of an batch cut off, slot number to the state of its channels just before.
@@ -113,6 +131,7 @@ class Batch:
     late: NDArray[Any] = field(default_factory=lambda: np.zeros(0, dtype=LATE_BURST))
     flags_due: int = 0
     reset: Reset | None = None
+    aim_met: bool = False
     reached: dict[int, int] = field(default_factory=dict)
     states: dict[int, Any] = field(default_factory=dict)
     isolated: bool = False

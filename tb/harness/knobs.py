@@ -169,6 +169,28 @@ def slow_sink(name: str) -> KnobProfile:
     return _profile(name.replace("stall", "slow"), **{name: RANGES[name].high})
 
 
+def near_latencies(rng: np.random.Generator) -> KnobProfile:
+    """Returns a profile in which all ports answer after few clocks, each after its own number.
+
+    In every third profile one channel stalls now and then.
+    """
+    knobs = {name: int(rng.integers(1, 25)) for name in RANGES if name.endswith("_latency")}
+    if rng.random() < 1 / 3:
+        knobs[str(rng.choice([name for name in RANGES if name.startswith("stall_")]))] = 96
+    return _profile("near_latencies", **knobs)
+
+
+def mixed_stalls(rng: np.random.Generator) -> KnobProfile:
+    """Returns a profile in which each channel stalls by itself: never, at times, or mostly."""
+    knobs = {
+        name: int(rng.choice((0, 96, 208)))
+        for name in RANGES
+        if name.startswith("stall_") and name != "stall_done"
+    }
+    knobs |= {name: int(rng.integers(1, 17)) for name in RANGES if name.endswith("_latency")}
+    return _profile("mixed_stalls", **knobs, w_after_aw=int(rng.random() < 0.2))
+
+
 class AfterValid:
     """Draws the channel whose ready waits for valid, for the named profiles.
 

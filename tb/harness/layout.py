@@ -14,7 +14,7 @@ import numpy as np
 from tb.isa.ops import SLOTS
 
 MAGIC = 0x31584F424D4F5450
-VERSION = 4
+VERSION = 5
 NO_CLEAR = 0xFFFF_FFFF_FFFF_FFFF
 """``clear_bytes`` of a done record without a clear of a unit flag since the done before."""
 
@@ -47,6 +47,10 @@ READ, WRITE = 0, 1
 
 CHANNELS = ("ar", "r", "aw", "w", "b", "src", "dst", "par", "flag", "done", "desc")
 """Channels of a slot, in the order of ``stalls`` and ``waits``."""
+
+EVENTS = (*CHANNELS, "clear", "error")
+"""Events at the ports of a slot, in the order of ``last``: handshakes, offers of ``r``, clears of
+unit flags, and erroneous responses after their handshake."""
 
 OPEN = (
     "reads",
@@ -146,6 +150,7 @@ SLOT = np.dtype(
         ("written_bytes", "<u8"),
         ("moved_bytes", "<u8"),
         ("stalls", "<u8", (16,)),
+        ("last", "<u8", (16,)),
         ("state_cycle", "<u8"),
         ("accept_cycle", "<u8"),
         ("flag_cycle", "<u8"),
@@ -161,6 +166,7 @@ SLOT = np.dtype(
         ("ring", DONE, (RING,)),
     ]
 )
+AIM = np.dtype([(name, "<u4") for name in ("slot", "channel", "count", "delay", "sets", "met")])
 MAILBOX = np.dtype(
     [
         ("magic", "<u8"),
@@ -183,6 +189,8 @@ MAILBOX = np.dtype(
         ("knobs", "<u4", (32,)),
         ("faults", FAULT, (FAULTS,)),
         ("gm_limit", "<u8"),
+        ("aim", AIM),
+        ("reset_cycle", "<u8"),
         ("hits", "<u8"),
         ("hit_records", "<u8"),
         ("hits_polled", "<u8"),
@@ -206,6 +214,7 @@ LAYOUTS = {
     "pto_fault": FAULT,
     "pto_hit": HIT,
     "pto_late": LATE_BURST,
+    "pto_aim": AIM,
 }
 """The structs of pto_mailbox.h by name."""
 

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tb.harness.layout import (
     DESC_WORDS,
+    EVENTS,
     FAULTS,
     HITS,
     KNOBS,
@@ -180,6 +181,39 @@ class Mailbox(MailboxView):
         """
         self._array["wake_at"][0] = counts
         self._array["wake_request"] += 1
+
+    def set_aim(self, slot: int, event: str, count: int, delay: int) -> None:
+        """Requests a change of ``wake`` some clocks after an event at the ports of a slot.
+
+        It comes instead of that of :meth:`set_wake_at`, if it is the earlier one. A reset removes
+        the request.
+
+        Args:
+            slot: Number of the slot.
+            event: One of :data:`~tb.harness.layout.EVENTS`.
+            count: The event is the n-th of its kind, from the next clock on.
+            delay: Clocks after it.
+
+        Raises:
+            ValueError: No such event, or ``count`` is not 1 to 2^32 - 1.
+        """
+        if event not in EVENTS:
+            raise ValueError(f"no event {event!r}: there are {', '.join(EVENTS)}")
+        if not 1 <= count < 1 << 32:
+            raise ValueError(f"count is {count}: legal is 1 to {(1 << 32) - 1}")
+        aim = self._array["aim"][0]
+        for name, value in (
+            *(("slot", slot), ("channel", EVENTS.index(event)), ("count", count)),
+            *(("delay", delay), ("sets", int(aim["sets"]) + 1)),
+        ):
+            aim[name] = value
+        self._changed()
+
+    @property
+    def aim_met(self) -> bool:
+        """True when the event of the last :meth:`set_aim` has changed ``wake``."""
+        aim = self._array["aim"][0]
+        return bool(aim["met"] == aim["sets"])
 
     # --- watchdog, reports --------------------------------------------------------------------
 

@@ -124,6 +124,7 @@ module pto_axi_mem #(
                  read_stalls || s_axi_arready == after_valid_i[0]) begin
       if (read_stalls) read_random = pto_next(read_random);
       if (s_axi_arvalid && s_axi_arready) begin
+        `PTO_AXI_AR(Slot);
         ar_addr[ar_write[5:0]] = s_axi_araddr & AlignMask;
         ar_len[ar_write[5:0]] = s_axi_arlen;
         ar_id[ar_write[5:0]] = s_axi_arid;

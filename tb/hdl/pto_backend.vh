@@ -13,6 +13,7 @@
   `define PTO_LATE_BURST   $pto_late_burst
   `define PTO_LOCAL_FAULT  $pto_local_fault
   `define PTO_GM_READ      $pto_gm_read
+  `define PTO_AXI_AR       $pto_axi_ar
   `define PTO_AXI_AW       $pto_axi_aw
   `define PTO_AXI_W        $pto_axi_w
   `define PTO_AXI_B        $pto_axi_b
@@ -38,6 +39,7 @@
   `define PTO_LATE_BURST   pto_late_burst
   `define PTO_LOCAL_FAULT  pto_local_fault
   `define PTO_GM_READ      pto_gm_read
+  `define PTO_AXI_AR       pto_axi_ar
   `define PTO_AXI_AW       pto_axi_aw
   `define PTO_AXI_W        pto_axi_w
   `define PTO_AXI_B        pto_axi_b
@@ -70,6 +72,7 @@
       input int slot, input int fresh, input int space, input int addr, input int bytes);
   import "DPI-C" function int pto_gm_read(
       input int slot, input longint addr, input int bytes, output bit [511:0] data);
+  import "DPI-C" function void pto_axi_ar(input int slot);
   import "DPI-C" function int pto_axi_aw(
       input int slot, input longint addr, input int len, input int bytes);
   import "DPI-C" function int pto_axi_w(

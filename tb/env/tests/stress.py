@@ -27,8 +27,8 @@ class StressTest(RandomTest):
     """All kinds of stress: drawn knobs, errors, illegal ops and resets among random legal ops.
 
     Options are fractions of the blocks: ``faults`` with armed errors, ``illegal`` of illegal ops,
-    ``resets`` cut off by a reset, ``queues`` that fill the queues of a unit; ``named`` of the
-    changes of knobs to a named profile instead of a drawn one.
+    ``resets`` cut off by a reset; ``named`` of the changes of knobs to a named profile instead of a
+    drawn one. Batches for one purpose come among them as in ``random``.
     """
 
     def build_phase(self) -> None:

@@ -24,8 +24,8 @@ from sequences.uvm import BlockItem
 from tb.dut.limits import capability_filters
 from tb.env.agent import MailboxDriver
 from tb.env.base_test import PtoTestBase
+from tb.env.batches import KINDS, BatchDraw, MeetingDraw
 from tb.env.pins import PinDriver
-from tb.env.queues import QueueDraw
 from tb.env.stress import FaultDraw
 from tb.isa.block import OpBlock
 from tb.isa.burst.table import MTE_L1_BT
@@ -39,6 +39,9 @@ PROFILE_BLOCKS = 2
 ILLEGAL_FRACTION = 0.05
 FAULT_FRACTION = 0.05
 """Fractions of the blocks of a mixed run, unless the plan says otherwise."""
+
+MANY_FAULTS = 0.3
+"""Fraction of the blocks with errors from which on other batches have errors, too."""
 
 SMALL: dict[str, Any] = {
     "block_ops": 8,
@@ -54,7 +57,9 @@ SMALL: dict[str, Any] = {
 
 @pyuvm.test()
 class RandomTest(PtoTestBase):
-    """Random blocks; options ``illegal``, ``faults`` and ``queues`` are fractions of the blocks.
+    """Random blocks; options are fractions of the blocks.
+
+    ``illegal`` and ``faults`` are of these; batches of the kinds :data:`KINDS` come among them.
 
     Attributes:
         factors: Illegal ops of each form with high bits among small operands, at most.
@@ -80,39 +85,60 @@ class RandomTest(PtoTestBase):
 
     async def stimulate(self) -> None:
         """Sends N transactions."""
-        await self.send_items(self.with_queues(self.items()))
+        await self.send_items(self.with_special(self.items()))
 
     def stresses(self, settings: RunSettings) -> Collection[str]:
         """Full queues are part of the coverage where a fraction of the blocks fills them."""
         return ("queues",) if settings.options.get("queues", 0.0) else ()
 
-    def with_queues(self, items: Iterator[BlockItem]) -> Iterator[BlockItem]:
-        """Yields items, among them blocks that fill the queues of one unit; N ops in all."""
+    def special(self) -> list[BatchDraw]:
+        """Returns the kinds of batches for one purpose that the options of the test name."""
         settings = self.run.settings
-        fraction = float(settings.options.get("queues", 0.0))
-        if not fraction or settings.gm == "cocotbext":  # each clock costs Python time
-            yield from items
-            return
-        queues = QueueDraw(settings.seed, settings.ops, self.narrowed(), fraction)
-        left, chain = settings.transactions, self.filter_chain()
+        found: list[BatchDraw] = []
+        if settings.gm == "cocotbext":  # each clock costs Python time
+            return found
+        with_errors = float(settings.options.get("faults", FAULT_FRACTION)) >= MANY_FAULTS
+        for name, kind in KINDS.items():
+            fraction = float(settings.options.get(name, 0.0))
+            if not fraction:
+                continue
+            rng = np.random.default_rng((settings.seed, kind.stream, 1))
+            faults = self.draws_faults(rng) if with_errors or kind is MeetingDraw else None
+            found.append(kind(settings.seed, settings.ops, self.narrowed(), fraction, faults))
+        return found
+
+    def with_special(self, items: Iterator[BlockItem]) -> Iterator[BlockItem]:
+        """Yields items and batches of :meth:`special` among them; N ops in all."""
+        kinds = self.special()
+        self.left = self.run.settings.transactions
         for item in items:
-            if queues.due():
-                with self.run.stopwatch.phase("generate"):
-                    block, slow = queues.draw()
-                    block = chain.select(block)
-                    block = block.take(0, min(len(block), left - 1))  # one for the next item
-                    usual = self.run.profile
-                    self.apply_profile(slow)
-                left -= len(block)
-                yield BlockItem(block)
-                if usual:
-                    self.apply_profile(usual)
-            if len(item.block) > left:
-                item.block = item.block.take(0, left)
-            left -= len(item.block)
+            for kind in kinds:
+                if kind.due():
+                    yield from self._special(kind)
+            if len(item.block) > self.left:
+                item.block = item.block.take(0, self.left)
+            self.left -= len(item.block)
             yield item
-            if not left:
+            if not self.left:
                 return
+
+    def _special(self, kind: BatchDraw) -> Iterator[BlockItem]:
+        """Yields a batch of a kind, and again what a reset has cut off; one op is left over."""
+        with self.run.stopwatch.phase("generate"):
+            special = kind.draw()
+            block = self.filter_chain().select(special.block)
+            block = block.take(0, min(len(block), self.left - 1))
+            usual = self.run.profile
+            self.apply_profile(special.profile)
+        self.left -= len(block)
+        yield BlockItem(block, faults=special.faults, reset=special.reset)
+        if special.again:
+            cut = block.take(self.env.dispatcher.cut_at, len(block))
+            cut = cut.take(0, min(len(cut), self.left - 1))
+            self.left -= len(cut)
+            yield BlockItem(cut)
+        if usual:
+            self.apply_profile(usual)
 
     def constraints(self) -> OpConstraints:
         """Returns the constraints of the random ops; small blocks do not saturate queues."""

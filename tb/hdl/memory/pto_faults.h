@@ -65,6 +65,7 @@ static void log_hit(int slot, int side, const struct pending *error, uint64_t cy
   struct pto_mailbox *box = g.box;
   box->hits++;
   if (error->fault < PTO_FAULTS) box->faults[error->fault].hits++;
+  event(slot, PTO_FAILED);
   if (!(g.watch >> slot & 1)) {
     g.watch |= 1 << slot;
     g.error_cycle[slot] = cycle;

@@ -13,7 +13,6 @@
 #define FLAG_BLOCK 512      /* bytes of L0C that a unit flag guards */
 #define FLAG_BITS 32        /* unit flags in a word of the flag port */
 #define MOST_AGAIN PTO_RING /* clears of a block that may be answered, of an op each; 2^k */
-#define NEVER UINT64_MAX
 
 static struct {
   uint8_t set[UNIT_FLAGS];
@@ -152,12 +151,15 @@ int pto_flag_read(int slot, int addr, int mask) {
   s->flag_addr = (uint32_t)addr;
   s->flag_word = word;
   s->flag_cycle = g.cycle;
+  event(slot, PTO_FLAG);
   return (int)word;
 }
 
 /* Clears the flags of `mask`; their blocks then belong to the producer. */
 void pto_flag_clear(int slot, int addr, int mask) {
   struct feeder *f = &g.feeder[slot];
+  event(slot, PTO_FLAG);
+  event(slot, PTO_CLEAR);
   for (int bit = 0; bit < FLAG_BITS; bit++) {
     int block = (addr & 15) * FLAG_BITS + bit;
     if (!((uint32_t)mask >> bit & 1)) continue;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define PTO_MAGIC UINT64_C(0x31584f424d4f5450) /* "PTOMBOX1" */
-#define PTO_VERSION 4u
+#define PTO_VERSION 5u
 #define PTO_SLOTS 4
 #define PTO_RING 1024
 #define PTO_DESC_WORDS 16
@@ -35,9 +35,11 @@ enum pto_fault_kind { PTO_FAULT_SLVERR, PTO_FAULT_DECERR, PTO_FAULT_LOCAL };
 
 enum pto_side { PTO_READ, PTO_WRITE };
 
-/* Channels of a slot, in the order of tb/harness/layout.py. */
+/* Channels of a slot, in the order of tb/harness/layout.py, and two more kinds of events. */
 enum pto_channel {
-  PTO_AR, PTO_R, PTO_AW, PTO_W, PTO_B, PTO_SRC, PTO_DST, PTO_PAR, PTO_FLAG, PTO_DONE, PTO_DESC
+  PTO_AR, PTO_R, PTO_AW, PTO_W, PTO_B, PTO_SRC, PTO_DST, PTO_PAR, PTO_FLAG, PTO_DONE, PTO_DESC,
+  PTO_CLEAR, /* of unit flags; it is one of the flag port, too */
+  PTO_FAILED /* an erroneous response, after its handshake */
 };
 
 /* What is open in a slot, in the order of tb/harness/layout.py. */
@@ -106,6 +108,7 @@ struct pto_slot {
   uint64_t written_bytes; /* H: local bytes granted, GM bytes after their B */
   uint64_t moved_bytes;   /* H: in granted beats since the slot accepted or retired a descriptor */
   uint64_t stalls[PTO_CHANNELS]; /* H: clocks in which the harness stalled a channel */
+  uint64_t last[PTO_CHANNELS];   /* H: clock of the last handshake, or event; R: of its offer */
   /* The state of the slot before the edge after `state_cycle`: at each wake-up and hang, else
    * every 4096 clocks. */
   uint64_t state_cycle;         /* H */
@@ -131,6 +134,15 @@ struct pto_fault {
   uint32_t nth;   /* only the n-th word that touches the window since it was set; 0: every one */
   uint32_t hits;  /* H: number of error responses */
   uint32_t sets;  /* P: counts settings of this fault; each restarts its counts */
+};
+
+/* Wakes Python `delay` clocks after the count-th event of a channel; a reset removes it. */
+struct pto_aim {
+  uint32_t slot, channel; /* P: enum pto_channel */
+  uint32_t count;         /* P: events from the next clock on; 0 for no aim */
+  uint32_t delay;         /* P */
+  uint32_t sets;          /* P: counts settings */
+  uint32_t met;           /* H: the last setting that woke Python */
 };
 
 /* An erroneous response, after its handshake with the engine. */
@@ -166,11 +178,13 @@ struct pto_mailbox {
   uint32_t hang;               /* H sets, P clears: 1 nothing moves, 2 bytes move without an end */
   uint64_t hang_cycle;         /* H */
 
-  uint32_t knob_version; /* P: counts changes of knobs, faults and gm_limit */
+  uint32_t knob_version; /* P: counts changes of knobs, faults, aim and gm_limit */
   uint32_t knob_answer;  /* H: the version in use */
   uint32_t knobs[PTO_KNOBS];          /* P */
   struct pto_fault faults[PTO_FAULTS]; /* P */
   uint64_t gm_limit;                   /* P: GM addresses from here on answer DECERR */
+  struct pto_aim aim;
+  uint64_t reset_cycle;                /* H: of the last reset */
 
   /* Rings that keep the oldest unread entries: entry k is [k % size], `*_records` have one. */
   uint64_t hits, hit_records;   /* H */

@@ -31,6 +31,7 @@
 #define KINDS 256
 #define STDERR_LINES 64
 #define CLOCK_NS 10 /* pto_harness.v */
+#define NEVER UINT64_MAX
 #define EXIT_REFUSED 3
 
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -149,6 +150,9 @@ static struct {
   uint64_t cycle;
   uint64_t progress_cycle; /* in which a descriptor was accepted or retired */
   uint64_t moved_cycle;    /* in which a beat was granted */
+  int aim;                 /* slot * PTO_CHANNELS + channel of the events to count, or -1 */
+  uint32_t aim_left, aim_sets;
+  uint64_t aim_due;     /* cycle in which Python is woken, or NEVER */
   uint32_t idle_clocks; /* for which an idle slot keeps its clock; 0: always */
   struct writer writer[PTO_SLOTS];
   struct feeder feeder[PTO_SLOTS];
@@ -291,6 +295,8 @@ static void pto_init(void) {
   }
   g.page_state = (uint8_t *)map_sparse("page states", sizes[PTO_GM] >> PAGE_BITS);
   g.seed = 1;
+  g.aim = -1;
+  g.aim_due = NEVER;
   for (int space = PTO_GM + 1; space < PTO_SPACES; space++) fill_local(space);
   start_flags();
   for (int slot = 0; slot < PTO_SLOTS; slot++) {
@@ -307,6 +313,8 @@ static void pto_init(void) {
 static inline void need_init(void) {
   if (unlikely(!g.ready)) pto_init();
 }
+
+#include "pto_events.h"
 
 /* --- background ------------------------------------------------------------------------------- */
 
@@ -471,6 +479,7 @@ static const struct layout layouts[] = {
   { "pto_fault", 0, sizeof(struct pto_fault) },
   { "pto_hit", 0, sizeof(struct pto_hit) },
   { "pto_late", 0, sizeof(struct pto_late) },
+  { "pto_aim", 0, sizeof(struct pto_aim) },
   FIELD(pto_desc, words), FIELD(pto_desc, tag), FIELD(pto_desc, gap), FIELD(pto_desc, wait_done),
   FIELD(pto_done, tag), FIELD(pto_done, status), FIELD(pto_done, rule), FIELD(pto_done, pad),
   FIELD(pto_done, addr), FIELD(pto_done, accept_cycle), FIELD(pto_done, done_cycle),
@@ -482,9 +491,12 @@ static const struct layout layouts[] = {
   FIELD(pto_hit, kind), FIELD(pto_hit, fault), FIELD(pto_hit, space), FIELD(pto_hit, pad),
   FIELD(pto_late, cycle), FIELD(pto_late, addr), FIELD(pto_late, slot), FIELD(pto_late, side),
   FIELD(pto_late, beats), FIELD(pto_late, pad),
+  FIELD(pto_aim, slot), FIELD(pto_aim, channel), FIELD(pto_aim, count), FIELD(pto_aim, delay),
+  FIELD(pto_aim, sets), FIELD(pto_aim, met),
   FIELD(pto_slot, submitted), FIELD(pto_slot, polled), FIELD(pto_slot, offered),
   FIELD(pto_slot, accepted), FIELD(pto_slot, done), FIELD(pto_slot, records),
   FIELD(pto_slot, dropped), FIELD(pto_slot, written_bytes), FIELD(pto_slot, moved_bytes), FIELD(pto_slot, stalls),
+  FIELD(pto_slot, last),
   FIELD(pto_slot, state_cycle), FIELD(pto_slot, accept_cycle), FIELD(pto_slot, flag_cycle),
   FIELD(pto_slot, flag_addr), FIELD(pto_slot, flag_mask), FIELD(pto_slot, flag_word),
   FIELD(pto_slot, flag_reads), FIELD(pto_slot, pad), FIELD(pto_slot, pins),
@@ -497,7 +509,8 @@ static const struct layout layouts[] = {
   FIELD(pto_mailbox, wake_answer), FIELD(pto_mailbox, watchdog_clocks),
   FIELD(pto_mailbox, hang), FIELD(pto_mailbox, hang_cycle), FIELD(pto_mailbox, knob_version),
   FIELD(pto_mailbox, knob_answer), FIELD(pto_mailbox, knobs), FIELD(pto_mailbox, faults),
-  FIELD(pto_mailbox, gm_limit), FIELD(pto_mailbox, hits), FIELD(pto_mailbox, hit_records),
+  FIELD(pto_mailbox, gm_limit), FIELD(pto_mailbox, aim), FIELD(pto_mailbox, reset_cycle),
+  FIELD(pto_mailbox, hits), FIELD(pto_mailbox, hit_records),
   FIELD(pto_mailbox, hits_polled), FIELD(pto_mailbox, hit), FIELD(pto_mailbox, late_bursts),
   FIELD(pto_mailbox, late_records), FIELD(pto_mailbox, late_polled), FIELD(pto_mailbox, late),
   FIELD(pto_mailbox, errors), FIELD(pto_mailbox, error_records),
@@ -578,13 +591,13 @@ static inline void store(int space, int slot, uint64_t addr, int bytes, uint64_t
 
 static void poison(void *data, int bytes) { memset(data, 0xde, (size_t)bytes); }
 
-/* Response to a failing beat of GM; past `gm_limit` there is no fault. */
 /* A beat of a slot was granted: progress, though no descriptor retires. */
 static inline void moved(int slot, int bytes) {
   g.moved_cycle = g.cycle;
   g.box->slot[slot].moved_bytes += (uint64_t)bytes;
 }
 
+/* Response to a failing beat of GM; past `gm_limit` there is no fault. */
 static int response(const struct live *fault) {
   return fault && fault->set.kind == PTO_FAULT_SLVERR ? RESP_SLVERR : RESP_DECERR;
 }
@@ -594,6 +607,7 @@ int pto_gm_read(int slot, long long addr_, int bytes, uint32_t *data) {
   uint64_t addr = (uint64_t)addr_ & ~(uint64_t)(bytes - 1);
   need_init();
   moved(slot, bytes);
+  event(slot, PTO_R);
   const struct live *fault = NULL;
   if (unlikely(addr + (uint64_t)bytes > g.box->gm_limit) ||
       (unlikely(g.fault_count) && (fault = faulty(slot, PORT_R, PTO_GM, addr, bytes)) != NULL)) {
@@ -649,6 +663,7 @@ int pto_local_read(int slot, int par, int space, int addr_, int bytes, uint32_t 
   const struct live *fault = NULL;
   need_init();
   moved(slot, bytes);
+  event(slot, par ? PTO_PAR : PTO_SRC);
   if (outside(slot, space, addr, bytes,
               par ? "PAR-OUTSIDE: read outside of the memory (space, address)"
                   : "SRC-OUTSIDE: read outside of the memory (space, address)") ||
@@ -679,6 +694,7 @@ int pto_local_write(int slot, int space, int addr_, int bytes, unsigned long lon
   const struct live *fault = NULL;
   need_init();
   moved(slot, bytes);
+  event(slot, PTO_DST);
   if (outside(slot, space, addr, bytes,
               "DST-OUTSIDE: write outside of the memory (space, address)") ||
       (unlikely(g.fault_count) && (fault = faulty(slot, PORT_DST, space, addr, bytes)) != NULL)) {
@@ -730,6 +746,7 @@ static int write_beat(int slot, int bytes, uint64_t strobe, const void *data) {
 int pto_axi_aw(int slot, long long addr, int len, int bytes) {
   struct writer *w = &g.writer[slot];
   need_init();
+  event(slot, PTO_AW);
   struct burst *burst = (struct burst *)queue_push(&w->bursts);
   burst->addr = (uint64_t)addr;
   burst->beats = (uint32_t)(len & 0xff) + 1;
@@ -747,6 +764,7 @@ int pto_axi_aw(int slot, long long addr, int len, int bytes) {
 int pto_axi_w(int slot, int bytes, unsigned long long strobe, const uint32_t *data) {
   struct writer *w = &g.writer[slot];
   need_init();
+  event(slot, PTO_W);
   if (likely(w->bursts.count)) return write_beat(slot, bytes, strobe, data);
   struct beat *beat = (struct beat *)queue_push(&w->beats);
   beat->strobe = strobe;
@@ -757,6 +775,7 @@ int pto_axi_w(int slot, int bytes, unsigned long long strobe, const uint32_t *da
 /* The engine took a B: the bytes of that burst count as written, and their errors as returned. */
 void pto_axi_b(int slot) {
   struct writer *w = &g.writer[slot];
+  event(slot, PTO_B);
   if (!w->credits.count) return;
   struct credit *done = (struct credit *)queue_front(&w->credits);
   credit(slot, done->bytes);
@@ -780,6 +799,8 @@ void pto_start(int slots) {
 void pto_reset(int slots) {
   need_init();
   g.kind_count = 0;
+  g.box->reset_cycle = g.cycle;
+  remove_aim();
   for (int slot = 0; slot < PTO_SLOTS; slot++) {
     struct pto_slot *s = &g.box->slot[slot];
     struct writer *w = &g.writer[slot];
@@ -893,6 +914,7 @@ int pto_tick(int pins, int active) {
   if (unlikely(box->knob_version != box->knob_answer)) {
     box->knob_answer = box->knob_version;
     load_faults();
+    load_aim();
     g.idle_clocks = box->knobs[PTO_KNOB_IDLE_CLOCKS];
     flags |= TICK_KNOBS | TICK_STATE | TICK_FAULTS;
     active = ~0; /* the modules of a slot load them at its clock */
@@ -919,6 +941,12 @@ int pto_tick(int pins, int active) {
       box->wake_answer = box->wake_request;
       flags |= TICK_WAKE | TICK_STATE;
     }
+  }
+  if (unlikely(g.cycle >= g.aim_due)) {
+    g.aim_due = NEVER;
+    box->aim.met = g.aim_sets;
+    box->wake_answer = box->wake_request; /* this is the change that was requested */
+    flags |= TICK_WAKE | TICK_STATE;
   }
   uint64_t stuck = g.cycle - g.progress_cycle, limit = box->watchdog_clocks;
   if (unlikely(limit && stuck >= limit &&
@@ -951,6 +979,7 @@ void pto_desc_accept(int slot) {
   g.feeder[slot].accept_cycle[s->accepted % PTO_RING] = g.cycle;
   s->accepted++;
   s->moved_bytes = 0;
+  event(slot, PTO_DESC);
   g.progress_cycle = g.cycle;
 }
 
@@ -987,6 +1016,7 @@ void pto_done(int slot, int tag, int status, int rule, long long addr) {
   s->done++;
   s->flag_reads = 0;
   s->moved_bytes = 0;
+  event(slot, PTO_DONE);
   g.feeder[slot].done_cycle = g.cycle;
   g.progress_cycle = g.cycle;
 }

@@ -160,6 +160,12 @@ static PLI_INT32 vpi_gm_read(PLI_BYTE8 *data) {
   return give(c, resp);
 }
 
+static PLI_INT32 vpi_axi_ar(PLI_BYTE8 *data) {
+  (void)data;
+  pto_axi_ar(get_int(call_here(), 0));
+  return 0;
+}
+
 static PLI_INT32 vpi_axi_aw(PLI_BYTE8 *data) {
   struct call *c = call_here();
   uint64_t addr;
@@ -305,6 +311,7 @@ static const struct {
   { "$pto_late_burst", 0, vpi_late_burst },
   { "$pto_local_fault", 1, vpi_local_fault },
   { "$pto_gm_read", 1, vpi_gm_read },
+  { "$pto_axi_ar", 0, vpi_axi_ar },
   { "$pto_axi_aw", 1, vpi_axi_aw },
   { "$pto_axi_w", 1, vpi_axi_w },
   { "$pto_axi_b", 0, vpi_axi_b },

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stores of UB that meet inside words of GM: row after row, and op after op."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sequences.blocks import Lowered, block_of, lower_program
+from sequences.constraints import OpConstraints
+from tb.isa.block import OpBlock
+from tb.isa.ctrl import NOSAT_BIT, OP_LSB, TYPE_LSB, SetCtrl
+from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.dma.op import MteUbGm
+from tb.isa.dtypes import Ptr
+from tb.isa.fix.table import ATOMIC_BYTES, ATOMIC_OPS, ATOMIC_TYPES
+from tb.isa.spaces import UB_BLOCK
+
+JOINED_OPS = 24
+"""Most ops of such a block."""
+
+_DTYPES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "s16": "i16", "s32": "i32", "s8": "i8"}
+_WORD = 64
+
+
+def joined_block(rng: np.random.Generator, limits: OpConstraints) -> OpBlock:
+    """Returns a block of stores, most of them atomic, each of which begins where one has ended.
+
+    Every op has its own elements, so the order of the ops does not matter. Most rows and ops
+    follow without a gap, at any element of a word.
+
+    Args:
+        rng: Source of everything random.
+        limits: Constraints; ``update``, ``windows``, ``ub_range``, ``max_rows`` and ``block_ops``
+            are obeyed.
+    """
+    atomic = limits.update > 0 and rng.random() < 0.85
+    kind = str(rng.choice(list(ATOMIC_TYPES))) if atomic else ""
+    size = ATOMIC_BYTES[ATOMIC_TYPES[kind]] if atomic else 1
+    pointer = _DTYPES.get(kind, "i8")
+    window = limits.windows[int(rng.integers(len(limits.windows)))]
+    reached = window.start + int(rng.integers(window.size // 2))
+    reached += -reached % size
+    source = limits.ub_range.start
+    found: list[Lowered] = []
+    for _ in range(int(rng.integers(8, JOINED_OPS + 1))):
+        elements = int(np.exp(rng.uniform(0, np.log(3 * _WORD / size + 1))))
+        rows = 1 if rng.random() < 0.5 else int(rng.integers(2, 7))
+        rows = min(rows, limits.max_rows)
+        gap = 0 if rng.random() < 0.7 else int(rng.integers(1, _WORD // size + 1))
+        length, step = elements * size, (elements + gap) * size
+        pitch = -(-length // UB_BLOCK) * UB_BLOCK
+        if source + rows * pitch > limits.ub_range.end or len(found) == limits.block_ops:
+            break
+        op = MteUbGm(
+            source, reached, length, rows, pitch, step,
+            src_type=Ptr(pointer, "ub"), dst_type=Ptr(pointer, "gm"),
+        )  # fmt: skip
+        ctrl = 0
+        if atomic and rng.random() < 0.9:
+            what = ATOMIC_OPS[str(rng.choice(list(ATOMIC_OPS)))]
+            nosat = int(rng.integers(2))
+            ctrl = ATOMIC_TYPES[kind] << TYPE_LSB | what << OP_LSB | nosat << NOSAT_BIT
+        program = (SetCtrl(ctrl), op, SetCtrl(0)) if ctrl else (op,)
+        found.append(lower_program(program, DmaRegisters())[0])
+        source += rows * pitch
+        reached += (rows - 1) * step + length
+        if rng.random() < 0.3:
+            reached += size * int(rng.integers(1, _WORD // size // 2 + 1))
+    return block_of(found)

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches made for one purpose, which come among those of a random test.
+
+Each kind has a stream of random numbers of its own, so that other stimulus of a seed is the same
+with and without it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from scoreboards.faults import Fault
+from sequences.constraints import FIX_NAMES, UB_SIZE, OpConstraints, SizeClass
+from sequences.draw.copies import CopyGenerator
+from sequences.draw.joins import joined_block
+from sequences.draw.traffic import queueing_block
+from sequences.fixpipe.generator import FixGenerator
+from tb.env.stress import Access, FaultDraw, accesses, draw_reset
+from tb.harness.channels import events, reads, writes
+from tb.harness.items import Aim, Reset
+from tb.harness.knobs import KnobProfile, draw_profile, mixed_stalls, near_latencies, slow_sink
+from tb.harness.layout import FAULTS
+from tb.isa.block import OpBlock
+from tb.isa.descriptor import unpack
+from tb.isa.dma.table import MTE_UB_GM
+from tb.isa.lower import Descriptor
+from tb.isa.ops import LEGACY_FORMS, OPS, SLOTS
+
+DONE = "stall_done"
+"""The sink behind which all op numbers of every unit come into use."""
+
+SHORT = 14
+"""Most ops of a batch with errors that meet, or with an aimed reset."""
+
+WORD = 32
+"""Bytes of a word of a port, about; for the number of its events."""
+
+
+@dataclass(frozen=True)
+class Special:
+    """A batch of a kind.
+
+    Attributes:
+        block: The ops.
+        profile: Knobs while it runs.
+        faults: Errors to inject.
+        reset: Reset in the middle of it, or None.
+        again: After the reset its ops come again, from the first one that has not retired.
+    """
+
+    block: OpBlock
+    profile: KnobProfile
+    faults: Sequence[Fault] = ()
+    reset: Reset | None = None
+    again: bool = False
+
+
+class BatchDraw(ABC):
+    """Draws batches of one kind, each of one form.
+
+    Legacy forms are left out, since they depend on registers that other stimulus writes.
+
+    Args:
+        seed: Seed of the run.
+        ops: Ops and legacy forms of the run.
+        limits: Constraints of the run, which the ops obey.
+        fraction: Such batches for each other batch, above 0.
+        faults: Draws their errors, with random numbers of its own; None for none.
+    """
+
+    stream: int
+    """Separates the random numbers from others of a seed."""
+
+    def __init__(
+        self,
+        seed: int,
+        ops: Sequence[str],
+        limits: OpConstraints,
+        fraction: float,
+        faults: FaultDraw | None = None,
+    ) -> None:
+        self._faults = faults
+        self._rng = np.random.default_rng((seed, self.stream))
+        self._limits = limits
+        self._forms = self.choice([name for name in ops if name not in LEGACY_FORMS])
+        self._round: list[Any] = []
+        self._most = max(1, round(2 / fraction))
+        self._others = int(self._rng.integers(self._most // 2 + 1))
+
+    def choice(self, names: list[str]) -> list[str]:
+        """Returns the ops of the kind."""
+        return names
+
+    def due(self) -> bool:
+        """Tells whether such a batch comes before the next other one; called once for each."""
+        self._others -= 1
+        if self._others >= 0 or not self._forms:
+            return False
+        self._others = int(self._rng.integers(self._most))
+        return True
+
+    @abstractmethod
+    def draw(self) -> Special:
+        """Returns a batch; there are ops of the kind."""
+
+    def _turn(self, choice: Sequence[Any]) -> Any:
+        """Returns one of ``choice``: each once, in random order, before any repeats."""
+        if not self._round:
+            self._round = [choice[k] for k in self._rng.permutation(len(choice))]
+        return self._round.pop()
+
+    def _few(self, name: str, joined: float) -> OpBlock:
+        """Returns a block of few small ops of a form; a fraction of stores joins words."""
+        if name == MTE_UB_GM.name and self._rng.random() < joined:
+            block = joined_block(self._rng, self._limits)
+            return block.take(0, min(len(block), SHORT))
+        return queueing_block(self._rng, name, self._limits, tiny=False, most=SHORT)
+
+
+class QueueDraw(BatchDraw):
+    """Many ops under a profile with one slow sink and all others ideal: they fill the queues.
+
+    Done is slow in every second batch, another sink in those between; in both, each form comes
+    once before any repeats.
+    """
+
+    stream = 0x90E0E5
+
+    def draw(self) -> Special:
+        """Returns a batch; with errors in every second one, where the run has errors."""
+        rng = self._rng
+        if not self._round:
+            with_done, with_other = (rng.permutation(self._forms).tolist() for _ in range(2))
+            for one, other in zip(with_done, with_other, strict=True):
+                self._round += [(other, str(rng.choice(sinks(other)))), (one, DONE)]
+        name, sink = self._round.pop()
+        block = queueing_block(rng, name, self._limits, tiny=sink == DONE)
+        faults: list[Fault] = []
+        if self._faults is not None and rng.random() < 0.5:
+            faults = self._faults.draw(block, int(rng.integers(1, FAULTS + 1)))
+        return Special(block, slow_sink(sink), faults)
+
+
+def _moved(block: OpBlock) -> list[Descriptor]:
+    """Returns the descriptors of the ops of a legal block that move bytes."""
+    return [desc for desc in map(unpack, block.pack()) if not desc.is_nop]
+
+
+def sinks(name: str) -> list[str]:
+    """Returns the knobs of the channels that an op waits for, but for its done."""
+    waits = (*reads(name), *writes(name))
+    return [f"stall_{one}_gnt" if one in ("src", "dst") else f"stall_{one}" for one in waits]
+
+
+class JoinDraw(BatchDraw):
+    """Stores that meet inside words, with a stall of its own on each channel."""
+
+    stream = 0x501D
+
+    def choice(self, names: list[str]) -> list[str]:
+        """Returns the store of UB."""
+        return [name for name in names if name == MTE_UB_GM.name]
+
+    def draw(self) -> Special:
+        """Returns a batch."""
+        return Special(joined_block(self._rng, self._limits), mixed_stalls(self._rng))
+
+
+class LongDraw(BatchDraw):
+    """One op of the largest rows and tiles: counters of words run to their upper bits."""
+
+    stream = 0x1046
+
+    def draw(self) -> Special:
+        """Returns a batch; each form comes once before any repeats."""
+        limits, rng = self._limits, self._rng
+        name = self._turn(self._forms)
+        narrowed = limits.max_bytes < OpConstraints.max_bytes
+        most = limits.max_bytes if narrowed else UB_SIZE
+        long = replace(
+            limits,
+            block_ops=1,
+            sizes=(SizeClass(most // 4, most, 1.0),),
+            max_bytes=most,
+            max_gm_bytes=max(limits.max_gm_bytes, 2 * most - 8192),
+            max_rows=min(limits.max_rows, 16),
+            nop=0.0,
+            far=0.0,
+            legacy=0.0,
+            big_nz=1.0,
+            big_tile=1.0,
+        )
+        kind = FixGenerator if name in FIX_NAMES else CopyGenerator
+        (block,) = kind(rng, (name,), long).draw(1)
+        return Special(block, near_latencies(rng))
+
+
+class MeetingDraw(BatchDraw):
+    """Few small ops, of which one meets an error and the next, or the same one, another.
+
+    Latencies are near each other, and stalls rare, so that over many batches one error comes some
+    clocks before, with, and after the other.
+    """
+
+    stream = 0x3EE7
+
+    def draw(self) -> Special:
+        """Returns a batch; each form comes once before any repeats."""
+        rng = self._rng
+        block = self._few(self._turn(self._forms), 0.7)
+        moved = _moved(block)
+        if not moved:
+            return Special(block, near_latencies(rng))
+        first = int(rng.integers(len(moved)))
+        second = first + int(rng.choice(3, p=(0.25, 0.6, 0.15)))
+        faults = [
+            self._at(accesses(moved[place]), int(block.slot[0]))
+            for place in (first, min(second, len(moved) - 1))
+        ]
+        return Special(block, near_latencies(rng), [one for one in faults if one is not None])
+
+    def _at(self, choice: Sequence[Access], slot: int) -> Fault | None:
+        """Returns an error of the first or the last bytes of a region of an op."""
+        region = choice[int(self._rng.integers(len(choice)))]
+        starts = region.region.row_starts()
+        last = self._rng.random() < 0.6
+        address = int(starts[-1]) + region.region.length - 1 if last else int(starts[0])
+        assert self._faults is not None
+        return self._faults.granule(region, slot, address)
+
+
+class AimDraw(BatchDraw):
+    """Few small ops with a reset some clocks after an event at their ports.
+
+    Each event that a form may cause comes once before any repeats.
+    """
+
+    stream = 0xA13ED
+
+    def __init__(
+        self,
+        seed: int,
+        ops: Sequence[str],
+        limits: OpConstraints,
+        fraction: float,
+        faults: FaultDraw | None = None,
+    ) -> None:
+        super().__init__(seed, ops, limits, fraction, faults)
+        self._aims = [
+            (name, event)
+            for name in self._forms
+            for event in events(name)
+            if event != "error" or faults is not None
+        ]
+
+    def draw(self) -> Special:
+        """Returns a batch; its ops come again in three of five."""
+        rng = self._rng
+        name, event = self._turn(self._aims)
+        block = self._few(name, 0.6)
+        faults: list[Fault] = []
+        if self._faults is not None and (event == "error" or rng.random() < 0.15):
+            faults = self._faults.draw(block, int(rng.integers(2, FAULTS + 1)))
+        aim = Aim(SLOTS.index(OPS[name].slot), event, self._count(block, event))
+        after = int(rng.integers(12)) if rng.random() < 0.8 else int(rng.integers(12, 60))
+        reset = replace(draw_reset(rng), after=after, aim=aim)
+        return Special(block, draw_profile(rng), faults, reset, again=bool(rng.random() < 0.6))
+
+    def _count(self, block: OpBlock, event: str) -> int:
+        """Returns which one of the events to wait for; there may be fewer."""
+        rng, most = self._rng, len(block)
+        if event in ("desc", "done"):
+            return int(rng.integers(1, most + 1))
+        if event in ("r", "w", "src", "dst", "flag"):
+            regions = [one.region for desc in _moved(block) for one in accesses(desc)]
+            most += sum(region.bytes for region in regions) // WORD
+        return int(np.exp(rng.uniform(0, np.log(most + 1))))
+
+
+KINDS: Mapping[str, type[BatchDraw]] = {
+    "queues": QueueDraw,
+    "joins": JoinDraw,
+    "long": LongDraw,
+    "meeting": MeetingDraw,
+    "aimed": AimDraw,
+}
+"""Kinds of batches by the option of a test with their fraction."""
