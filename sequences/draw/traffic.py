@@ -106,7 +106,7 @@ def queueing_block(
     name: str,
     limits: OpConstraints,
     *,
-    tiny: bool,
+    sizes: tuple[SizeClass, ...] = (),
     most: int = QUEUEING_OPS,
 ) -> OpBlock:
     """Returns a block of ops of one v0.6 name, as they fill the queues of its unit.
@@ -117,7 +117,8 @@ def queueing_block(
         rng: Source of everything random.
         name: The name.
         limits: Constraints that the ops obey.
-        tiny: All are tiny, so that reports and op numbers are the first to run out.
+        sizes: Sizes of the ops; by default all are tiny, so that reports and op numbers are the
+            first to run out.
         most: Most ops.
     """
     small = saturation_constraints(limits, 1)
@@ -127,8 +128,9 @@ def queueing_block(
         nop=0.1 if limits.nop else 0.0,
         legacy=0.0,
     )
-    if not tiny:
-        small = replace(small, sizes=QUEUEING_SIZES, max_bytes=1024, max_rows=16, tile_columns=32)
+    if sizes:
+        largest = min(limits.max_bytes, max(size.high for size in sizes))
+        small = replace(small, sizes=sizes, max_bytes=largest, max_rows=16, tile_columns=32)
     kind = FixGenerator if name in FIX_NAMES else CopyGenerator
     return max(kind(rng, (name,), small).draw(most), key=len)
 

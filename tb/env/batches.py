@@ -18,7 +18,7 @@ from scoreboards.faults import Fault
 from sequences.constraints import FIX_NAMES, UB_SIZE, OpConstraints, SizeClass
 from sequences.draw.copies import CopyGenerator
 from sequences.draw.joins import joined_block
-from sequences.draw.traffic import queueing_block
+from sequences.draw.traffic import QUEUEING_SIZES, queueing_block
 from sequences.fixpipe.generator import FixGenerator
 from tb.env.stress import Access, FaultDraw, accesses, draw_reset
 from tb.harness.channels import events, reads, writes
@@ -36,6 +36,12 @@ DONE = "stall_done"
 
 SHORT = 14
 """Most ops of a batch with errors that meet, or with an aimed reset."""
+
+ERRORS = 3
+"""Resets after an error for each after another event of a form."""
+
+LARGER = (SizeClass(512, 8192, 1.0),)
+"""Sizes of most ops that meet errors before a reset."""
 
 WORD = 32
 """Bytes of a word of a port, about; for the number of its events."""
@@ -108,18 +114,30 @@ class BatchDraw(ABC):
     def draw(self) -> Special:
         """Returns a batch; there are ops of the kind."""
 
+    def later(self, block: OpBlock) -> list[Fault]:  # noqa: ARG002 (for subclasses)
+        """Returns errors to inject while ops come again after a reset."""
+        return []
+
     def _turn(self, choice: Sequence[Any]) -> Any:
         """Returns one of ``choice``: each once, in random order, before any repeats."""
         if not self._round:
             self._round = [choice[k] for k in self._rng.permutation(len(choice))]
         return self._round.pop()
 
-    def _few(self, name: str, joined: float) -> OpBlock:
+    def _errors(self, block: OpBlock, chance: float) -> list[Fault]:
+        """Returns errors with a chance, none where the run has none."""
+        if self._faults is None or self._rng.random() >= chance:
+            return []
+        return self._faults.draw(block, int(self._rng.integers(1, FAULTS + 1)))
+
+    def _few(
+        self, name: str, joined: float, sizes: tuple[SizeClass, ...] = QUEUEING_SIZES
+    ) -> OpBlock:
         """Returns a block of few small ops of a form; a fraction of stores joins words."""
         if name == MTE_UB_GM.name and self._rng.random() < joined:
             block = joined_block(self._rng, self._limits)
             return block.take(0, min(len(block), SHORT))
-        return queueing_block(self._rng, name, self._limits, tiny=False, most=SHORT)
+        return queueing_block(self._rng, name, self._limits, sizes=sizes, most=SHORT)
 
 
 class QueueDraw(BatchDraw):
@@ -139,16 +157,19 @@ class QueueDraw(BatchDraw):
             for one, other in zip(with_done, with_other, strict=True):
                 self._round += [(other, str(rng.choice(sinks(other)))), (one, DONE)]
         name, sink = self._round.pop()
-        block = queueing_block(rng, name, self._limits, tiny=sink == DONE)
-        faults: list[Fault] = []
-        if self._faults is not None and rng.random() < 0.5:
-            faults = self._faults.draw(block, int(rng.integers(1, FAULTS + 1)))
-        return Special(block, slow_sink(sink), faults)
+        sizes = () if sink == DONE else QUEUEING_SIZES
+        block = queueing_block(rng, name, self._limits, sizes=sizes)
+        return Special(block, slow_sink(sink), self._errors(block, 0.5))
 
 
 def _moved(block: OpBlock) -> list[Descriptor]:
     """Returns the descriptors of the ops of a legal block that move bytes."""
     return [desc for desc in map(unpack, block.pack()) if not desc.is_nop]
+
+
+def _turns(event: str) -> int:
+    """Returns how often a round aims at an event."""
+    return ERRORS if event == "error" else 1
 
 
 def sinks(name: str) -> list[str]:
@@ -237,7 +258,9 @@ class MeetingDraw(BatchDraw):
 class AimDraw(BatchDraw):
     """Few small ops with a reset some clocks after an event at their ports.
 
-    Each event that a form may cause comes once before any repeats.
+    Each event that a slot may have comes once before any repeats, an error more often, with one of
+    the forms that may cause it. Ops that meet errors are larger: the bursts of an op that are given
+    up take their time, too.
     """
 
     stream = 0xA13ED
@@ -251,23 +274,25 @@ class AimDraw(BatchDraw):
         faults: FaultDraw | None = None,
     ) -> None:
         super().__init__(seed, ops, limits, fraction, faults)
-        self._aims = [
-            (name, event)
-            for name in self._forms
-            for event in events(name)
-            if event != "error" or faults is not None
-        ]
+        aims: dict[tuple[str, str], list[str]] = {}
+        for name in self._forms:
+            for event in events(name):
+                aims.setdefault((OPS[name].slot, event), []).append(name)
+        if faults is None:
+            aims = {aim: names for aim, names in aims.items() if aim[1] != "error"}
+        self._aims = [(aim, aims[aim]) for aim in aims for _ in range(_turns(aim[1]))]
 
     def draw(self) -> Special:
         """Returns a batch; its ops come again in three of five."""
         rng = self._rng
-        name, event = self._turn(self._aims)
-        block = self._few(name, 0.6)
-        faults: list[Fault] = []
-        if self._faults is not None and (event == "error" or rng.random() < 0.15):
-            faults = self._faults.draw(block, int(rng.integers(2, FAULTS + 1)))
-        aim = Aim(SLOTS.index(OPS[name].slot), event, self._count(block, event))
-        after = int(rng.integers(12)) if rng.random() < 0.8 else int(rng.integers(12, 60))
+        (slot, event), names = self._turn(self._aims)
+        error = event == "error"
+        name = str(rng.choice(names))
+        block = self._few(name, 0.6, LARGER if error and rng.random() < 0.7 else QUEUEING_SIZES)
+        faults = self._errors(block, 1.0 if error else 0.15)
+        aim = Aim(SLOTS.index(slot), event, self._count(block, event))
+        most = 100 if error or rng.random() < 0.2 else 12
+        after = int(np.exp(rng.uniform(0, np.log(most + 1)))) - 1
         reset = replace(draw_reset(rng), after=after, aim=aim)
         return Special(block, draw_profile(rng), faults, reset, again=bool(rng.random() < 0.6))
 
@@ -280,6 +305,17 @@ class AimDraw(BatchDraw):
             regions = [one.region for desc in _moved(block) for one in accesses(desc)]
             most += sum(region.bytes for region in regions) // WORD
         return int(np.exp(rng.uniform(0, np.log(most + 1))))
+
+    def later(self, block: OpBlock) -> list[Fault]:
+        """Returns errors for two of five blocks, every second time one at the very first bytes."""
+        moved = _moved(block)
+        if self._faults is None or not moved or self._rng.random() < 0.6:
+            return []
+        if self._rng.random() < 0.5:
+            return self._errors(block, 1.0)
+        first = accesses(moved[0])[0]
+        fault = self._faults.granule(first, int(block.slot[0]), first.region.base)
+        return [] if fault is None else [fault]
 
 
 KINDS: Mapping[str, type[BatchDraw]] = {

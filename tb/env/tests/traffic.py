@@ -136,7 +136,7 @@ class RandomTest(PtoTestBase):
             cut = block.take(self.env.dispatcher.cut_at, len(block))
             cut = cut.take(0, min(len(cut), self.left - 1))
             self.left -= len(cut)
-            yield BlockItem(cut)
+            yield BlockItem(cut, faults=kind.later(cut))
         if usual:
             self.apply_profile(usual)
 
