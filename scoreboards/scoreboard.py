@@ -166,9 +166,10 @@ class Scoreboard(uvm_subscriber):
                     passed[index] = False
             # The results of an op that met an error are undefined and were not checked.
             checked = [0 if index in failed else size for index, size in enumerate(sizes)]
-            self._count(batch, checked, passed, retired)
+            if not batch.probe:
+                self._count(batch, checked, passed, retired)
+                self._batches += 1
             self._since_full.append(batch)
-            self._batches += 1
             if batch.reset is not None:
                 self.compare_everything()
             if self._batches >= self._next_full:
@@ -442,8 +443,6 @@ class Scoreboard(uvm_subscriber):
                 self._written[slot] = self.mailbox.written_bytes(slot)
             elif written:
                 self._written[slot] = written[-1]
-        for code, count in zip(*_count_statuses(batch), strict=True):
-            self.run.counts.statuses[status_text(code).partition(" ")[2]] += count
 
     def _reports_address(self, slot: int) -> bool:
         """Tells whether the address of an error on a slot is to be compared."""
@@ -548,6 +547,8 @@ class Scoreboard(uvm_subscriber):
                 run.counts.bytes_checked += size
         run.counts.transactions += sum(len(records) for records in batch.done.values())
         run.counts.exercised.update(_refused(batch, passed))
+        for code, number in zip(*_count_statuses(batch), strict=True):
+            run.counts.statuses[status_text(code).partition(" ")[2]] += number
 
     # --- whole memories ----------------------------------------------------------------------
 

@@ -34,6 +34,7 @@ from tb.dut.constraints import Limits, user_limits
 from tb.dut.limits import capability_filters
 from tb.dut.user_code import DEFAULT_TRANSACTIONS
 from tb.env.agent import DoneMonitor, MailboxDriver, SlotAgent
+from tb.env.capacity import FEWEST, CapacityProbe
 from tb.env.context import RunContext, load_settings
 from tb.env.environment import CoverageCollector, Dispatcher, PtoEnv
 from tb.env.stopwatch import Stopwatch
@@ -119,6 +120,16 @@ class PtoTestBase(uvm_test):
         """Names the groups of ``tb.coverage.stress`` that are part of the coverage."""
         return ()
 
+    def probes_capacity(self) -> bool:
+        """Tells whether the run measures what the engines hold, at its start and at its end.
+
+        Tests of the plan have the option ``capacity``, the number of batches of each form. Runs of
+        few transactions, and those with a GM in Python, do not.
+        """
+        settings = self.run.settings
+        wanted = bool(settings.options.get("capacity")) and settings.gm == "hdl"
+        return wanted and settings.transactions >= FEWEST
+
     def configure(self) -> None:
         """Hook: factory overrides and knobs, before the environment is built."""
 
@@ -132,7 +143,12 @@ class PtoTestBase(uvm_test):
         try:
             self.prepare_memory()
             await self.reset()
+            probe = CapacityProbe(self) if self.probes_capacity() else None
+            if probe:
+                await probe.begin()
             await self.stimulate()
+            if probe:
+                await probe.end()
             await Timer(1, "us")
             self.env.scoreboard.close()
             self._note_unused_constraints()

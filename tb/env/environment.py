@@ -76,6 +76,8 @@ class Dispatcher(uvm_driver):
         self.batches = 0
         self.transactions = 0
         self.responses = 0
+        self.probing = False
+        """Whether batches are those of a probe."""
         self.cut_at = 0
         """Place in the last block that was reset of its first op that had not retired."""
 
@@ -112,6 +114,7 @@ class Dispatcher(uvm_driver):
         batch, items = self._split(block)
         self._prepare(block)
         batch.faults, batch.reset, batch.isolated = tuple(faults), reset, isolated
+        batch.probe = self.probing
         self.issue_ap.write(batch)
         if faults:
             self.arm(faults)
@@ -128,7 +131,8 @@ class Dispatcher(uvm_driver):
         self._collect_errors(batch)
         batch.flags_due = self.memory.settle_flags()
         self.batches += 1
-        self.transactions += sum(len(records) for records in batch.done.values())
+        if not batch.probe:
+            self.transactions += sum(len(records) for records in batch.done.values())
         self.batch_ap.write(batch)
 
     def arm(self, faults: Sequence[Fault]) -> None:
@@ -315,7 +319,9 @@ class CoverageCollector(uvm_subscriber):
         self.run = ConfigDB().get(self, "", "RUN")
 
     def write(self, checked: CheckedBatch) -> None:
-        """Samples one batch."""
+        """Samples one batch, unless a probe has sent it."""
+        if checked.batch.probe:
+            return
         with self.stopwatch.phase("cover"):
             self.coverage.sample(checked.batch.block, checked.passed, checked.events)
             profile = self.run.profile

@@ -115,6 +115,8 @@ class Batch:
         states: Of an batch cut off, slot number to the state of its channels just before.
         isolated: The block is a program of its own: legacy registers are saved before it and
             restored after it, as at a context switch.
+        probe: Its ops measure what the engines hold (:mod:`tb.env.capacity`): they are checked as
+            all ops are, and counted neither as transactions nor as coverage.
         hung: True when the watchdog ended the batch.
     """
 
@@ -135,6 +137,7 @@ class Batch:
     reached: dict[int, int] = field(default_factory=dict)
     states: dict[int, Any] = field(default_factory=dict)
     isolated: bool = False
+    probe: bool = False
     hung: bool = False
 
     def record(self, index: int) -> Any:

@@ -169,6 +169,15 @@ def slow_sink(name: str) -> KnobProfile:
     return _profile(name.replace("stall", "slow"), **{name: RANGES[name].high})
 
 
+def late_answers(clocks: int) -> KnobProfile:
+    """Returns a profile in which answers come after many clocks, and done is taken as rarely.
+
+    Nothing else stalls: what an engine can have in flight is in flight before the first answer.
+    """
+    latencies = dict.fromkeys((name for name in RANGES if name.endswith("_latency")), clocks)
+    return _profile("late_answers", **latencies, stall_done=KNOBS["stall_done"].high)
+
+
 def near_latencies(rng: np.random.Generator) -> KnobProfile:
     """Returns a profile in which all ports answer after few clocks, each after its own number.
 

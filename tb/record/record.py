@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from tb.common.text import counted, percent_text
+from tb.record.capacity import CapacityFigure
 from tb.record.failure import Failure
 from tb.record.outside import OutsideGroup
 from tb.record.settings import DEFAULT_PROFILE, RunSettings
@@ -220,6 +221,8 @@ class RunCounters(BaseModel):
             worked values that were checked.
         outside: Verdicts about results of others, where a test sent them.
         speed: Clocks of streams with their limits, where a test measured them.
+        capacity: What the engines held of each op at the start and at the end, where it was
+            measured.
         explained: Sentence on the profile under which failed ops agree, or nothing.
         schedules: Replays under schedules, in order.
         coverage: Functional coverage.
@@ -243,6 +246,7 @@ class RunCounters(BaseModel):
     exercised: Counter[str] = Field(default_factory=Counter)
     outside: list[OutsideGroup] = Field(default_factory=list)
     speed: list[SpeedFigure] = Field(default_factory=list)
+    capacity: list[CapacityFigure] = Field(default_factory=list)
     explained: str = ""
     schedules: list[ScheduleReport] = Field(default_factory=list)
     coverage: CoverageSummary = Field(default_factory=CoverageSummary)

@@ -129,6 +129,8 @@ class Console:
             self.say(f"  outside           {counts_text(record.outside)}")
         for figure in record.speed:
             self.say(f"  {'TOO SLOW' if figure.missed else 'speed':<17} {figure.line}")
+        if changed := "; ".join(filter(None, (figure.changes for figure in record.capacity))):
+            self.say(f"  in flight         {changed}")
         if record.injected:
             counts = ", ".join(f"{name} {count}" for name, count in record.injected.items())
             self.say(f"  injected          {counts}")

@@ -36,6 +36,7 @@ _TITLES = {
     "protocol": "protocol",
     "hang": "hang",
     "speed": "slower than its limit",
+    "leak": "holds less at the end",
     "check": "check of the test",
     "crash": "simulator crashed",
     "error": "the bench failed",
