@@ -151,6 +151,7 @@ class Outcome:
 
 _CHECKS = {
     "TOO SLOW": "speed",
+    "LEAK": "leak",
     "HANG": "hang",
     "in flight at the end": "hang, wall time",
     "MISMATCH: wrong data": "data",
