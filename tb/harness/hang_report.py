@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hang report: descriptors in flight and who waits for whom, from a snapshot of the mailbox.
+"""Hang report: descriptors in flight, who waits for whom, and the last events of the channels.
 
-The snapshot is taken inside the simulator, at a hang, or from the file of a simulation that was
-ended or crashed. Then the pins are those of the last report of the harness, and the text says so.
+It is made from a snapshot of the mailbox, inside the simulator, at a hang, or from the file of a
+simulation that was ended or crashed. Then the pins are those of the last report of the harness, and
+the text says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tb.harness.layout import after_valid
+from tb.harness.layout import EVENTS, after_valid
 from tb.harness.mailbox_reader import SlotState, Snapshot
 from tb.isa.block import from_descriptors
 from tb.isa.descriptor import opcode_of, unpack
@@ -83,10 +84,11 @@ def in_flight_failures(snapshot: Snapshot, kind: str, field: str) -> list[Failur
 
 
 def channel_report(snapshot: Snapshot) -> list[str]:
-    """Returns who waits for whom, a sentence each: of every slot with descriptors in flight.
+    """Returns who waits for whom, a sentence each, and then the last events.
 
-    The state is that of the clock of a hang or of the last wake-up, or at most 4096 clocks old. If
-    the simulation continued after it, a first sentence gives its clock.
+    Of every slot with descriptors in flight. The state is that of the clock of a hang or of the
+    last wake-up, or at most 4096 clocks old. If the simulation continued after it, a first sentence
+    gives its clock. The last events are those up to the snapshot.
     """
     lines = []
     clocks = set()
@@ -97,9 +99,10 @@ def channel_report(snapshot: Snapshot) -> list[str]:
         state = snapshot.channels[slot]
         if state is None:
             lines.append(f"{name}: the simulation ended before the first report of its channels")
-            continue
-        clocks.add(state.cycle)
-        lines += [f"{name}: {text}" for text in _sentences(snapshot, state)]
+        else:
+            clocks.add(state.cycle)
+            lines += [f"{name}: {text}" for text in _sentences(snapshot, state)]
+        lines.append(f"{name}: {_last_events(snapshot, slot)}")
     later = snapshot.progress.cycles - max(clocks) if clocks else 0
     if later:
         lines.insert(0, f"channels at clock {max(clocks)}, {later} clocks before the end:")
@@ -294,6 +297,25 @@ def _not_offered(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
     ]
     for reason in waits or ["its gap is not over"]:
         yield f"the harness does not offer the next descriptor: {reason}"
+
+
+def _last_events(snapshot: Snapshot, slot: int) -> str:
+    """Returns the last event of each channel since the last reset, newest first.
+
+    In one clock a response is newer than its request. After them the last error, which is an
+    erroneous response, and the last reset, if there were any.
+    """
+    last, reset = snapshot.last[slot], snapshot.reset_cycle
+    channels = [name for name in reversed(EVENTS) if name != "error"]
+    seen = [name for name in channels if last.get(name, 0) > reset]
+    seen.sort(key=lambda name: -last[name])
+    events = ", ".join(f"{name} {last[name]}" for name in seen) or "none"
+    parts = ["last events: " + events.replace(" ", " at clock ", 1)]
+    if "error" in last:
+        parts.append(f"last error at clock {last['error']}")
+    if reset:
+        parts.append(f"last reset at clock {reset}")
+    return "; ".join(parts)
 
 
 def _count(number: int, what: str) -> str:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tb.harness.layout import (
     CHANNELS,
     ERRORS,
+    EVENTS,
     KNOBS,
     MAGIC,
     MAILBOX,
@@ -122,6 +123,9 @@ class Snapshot:
         channels: State of the channels, None before the first report; by slot number.
         knobs: Values of all knobs.
         messages: The messages in the error ring, the oldest first.
+        last: Clock of the last event of each kind, for those of
+            :data:`~tb.harness.layout.EVENTS` that have come; by slot number.
+        reset_cycle: Clock of the last reset, 0 for none.
     """
 
     progress: Progress
@@ -131,6 +135,8 @@ class Snapshot:
     channels: tuple[SlotState | None, ...]
     knobs: Mapping[str, int]
     messages: tuple[str, ...]
+    last: tuple[Mapping[str, int], ...]
+    reset_cycle: int
 
 
 class MailboxView:
@@ -258,7 +264,13 @@ class MailboxView:
             channels=tuple(self.state(slot) for slot in numbers),
             knobs={name: self.knob(name) for name in KNOBS},
             messages=tuple(self.error_messages()),
+            last=tuple(self._last(slot) for slot in numbers),
+            reset_cycle=int(self._array["reset_cycle"][0]),
         )
+
+    def _last(self, slot: int) -> dict[str, int]:
+        clocks = self._slots["last"][slot].tolist()
+        return {name: clock for name, clock in zip(EVENTS, clocks, strict=False) if clock}
 
     def error_messages(self) -> list[str]:
         """Returns the messages in the error ring, the oldest first; takes none of them."""

@@ -75,6 +75,24 @@ FACTS: dict[str, tuple[str, ...]] = {
 }
 """Facts of the report of each hang of stress_bench.py, by line."""
 
+LAST = {
+    "outstanding": "ar desc",
+    "ar": "r ar desc",
+    "aw": "aw desc",
+    "rready": "r ar desc",
+    "bready": "w aw desc",
+    "no_aw": "w desc",
+    "b_owed": "w aw desc",
+    "src_owed": "src desc",
+    "dst": "dst desc",
+    "flag": "flag desc",
+    "polls": "flag desc",
+    "after_w": "w desc",
+    "refuses": "done desc",
+    "other": "",
+}
+"""Events of their last lines, the newest first; ``desc`` alone in those that are not named."""
+
 
 @pytest.fixture(scope="module")
 def sessions(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Session]:
@@ -108,19 +126,27 @@ def test_simulators_agree_on_the_clocks(sessions: Callable[[str], Session], name
     assert first == second
 
 
+def events(line: str) -> str:
+    """Returns the names of the last events in the last line of a slot."""
+    return " ".join(re.findall(r"(\w+)(?: at clock)? \d+", line.partition(";")[0]))
+
+
 def test_every_wait_has_its_line(session: Session) -> None:
     reports, (retired, tag) = result(session, ".hangs")
     for name, facts in FACTS.items():
-        assert len(reports[name]) == len(facts), (name, reports[name])
-        for line, fact in zip(reports[name], facts, strict=True):
+        *lines, last = reports[name]
+        assert len(lines) == len(facts), (name, reports[name])
+        for line, fact in zip(lines, facts, strict=True):
             assert says(line, fact), (name, line)
+        assert events(last) == LAST.get(name, "desc"), (name, last)
     assert "OUTSTANDING" not in reports["ar"][0]
-    for line in (*reports["silent"], *reports["rready"], *reports["bready"]):
+    for line in (line for name in ("silent", "rready", "bready") for line in reports[name][:-1]):
         # The watchdog counts 100 clocks from the accept.
         clocks = re.findall(r"(\d+) clocks", line)
         assert clocks, line
         assert all(90 <= int(number) <= 110 for number in clocks), line
-    first, second = reports["other"]
+    first, _, second, last = reports["other"]
+    assert events(last) == LAST["other"]
     assert says(first, f"mte2 no channel active {HOLDS}")
     assert says(second, f"mte3 harness not descriptor waits mte2 {tag} retired {retired}")
     assert says(reports["later"][0], r"clock \d+ \d+ clocks before the end")
@@ -129,7 +155,7 @@ def test_every_wait_has_its_line(session: Session) -> None:
 
 def test_another_process_reads_the_state_after_the_end(session: Session) -> None:
     """The state is at most 4096 clocks old; the wait was longer."""
-    first, data, holds = channel_report(session.mailbox.snapshot())
+    first, data, holds, last = channel_report(session.mailbox.snapshot())
     assert says(first, r"clock \d+ \d+ clocks before the end")
     (age,) = re.findall(r"(\d+) clocks", first)
     assert int(age) <= 4096
@@ -137,3 +163,8 @@ def test_another_process_reads_the_state_after_the_end(session: Session) -> None
     (since,) = re.findall(r"(\d+) clocks", data)
     assert int(since) > 4096
     assert says(holds, f"mte2 {HOLDS}")
+    assert events(last) == "r ar desc"
+    assert says(last, r"mte2 last error \d+ last reset \d+")
+    offered, *earlier, error, reset = map(int, re.findall(r"\d+", last)[1:])
+    assert offered >= max(earlier) > min(earlier) > reset > error
+    assert session.mailbox.cycles - offered > 4096

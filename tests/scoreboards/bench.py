@@ -42,6 +42,8 @@ def noise(space: Space, start: int, length: int) -> NDArray[np.uint8]:
 IDLE = Snapshot(
     Progress(2000, 0, 0, 0, 0, 0, errors=0, hang=False),
     *((), ((),) * len(SLOTS), (0,) * len(SLOTS), (None,) * len(SLOTS), {}, ()),
+    last=({},) * len(SLOTS),
+    reset_cycle=0,
 )
 """A mailbox with no descriptor in flight."""
 
