@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiers of tests, and simulations as forks of loaded ones."""
+"""Tiers of tests, tables of injected bugs, and simulations as forks of loaded ones."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from tb.dut.user_code import USER_TEST_ENV
 from tb.run import launch
 from tb.run.launch import Process, start_process
 from tb.run.warm import WarmSimulator
+from tests.bugs.table import pytest_terminal_summary
 from tests.tiers.plugin import pytest_addoption, pytest_configure
 
-__all__ = ["pytest_addoption", "pytest_configure"]
+__all__ = ["pytest_addoption", "pytest_configure", "pytest_terminal_summary"]
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 if WORKER:
