@@ -2,7 +2,7 @@
 """Converts findings of the scoreboard to failures: a report as text, and fields for programs.
 
 Each report goes to the run together with a :class:`tb.record.record.Failure`, from which
-:mod:`tb.regress.results.buckets` groups the failures of many runs.
+:mod:`tb.record.signature` groups the failures of a run and of many runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scoreboards.mismatch import Kind, Mismatch, Part
 from scoreboards.model.outcome import Outcome
 from scoreboards.picture import picture_lines, picture_rows
 from scoreboards.regions import distance
-from scoreboards.report import LastWriter, render
+from scoreboards.report import LastWriter, labelled, render
 from scoreboards.repro import Repro
 from scoreboards.unordered import unordered
 from tb.harness.hang_report import channel_report
@@ -28,7 +28,7 @@ from tb.harness.items import Batch
 from tb.harness.layout import MOVING
 from tb.harness.protocol import protocol_failure, rule_of
 from tb.isa.descriptor import unpack
-from tb.isa.footprint import Footprint, destinations
+from tb.isa.footprint import Footprint, destinations, footprints_overlap
 from tb.isa.l0.op import L0Load
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
 from tb.isa.rules import first_d_violation
@@ -92,6 +92,8 @@ class Reporter:
         self.alternatives = None if repro is None else Alternatives(repro.before, actual)
         self._pictures = 0
         self._orders = 0
+        self._batch: Batch | None = None
+        self._wrong: dict[int, tuple[Footprint, ...]] = {}
 
     # --- ops ---------------------------------------------------------------------------------
 
@@ -121,7 +123,10 @@ class Reporter:
             op=op_text(batch, index, ops),
             writer=writer,
             repro=self.run.command,
-            notes=self._explained(batch, index, found),
+            notes=[
+                *self._cause(batch, index, outcome, found),
+                *self._explained(batch, index, found),
+            ],
         )
         report = "\n".join([*unordered, report])
         failure = self._of_op(batch, index, "stimulus" if unordered else found.kind.value)
@@ -142,6 +147,27 @@ class Reporter:
         if self.alternatives is None:
             return []
         return self.alternatives.lines(batch, index, found)
+
+    def _cause(self, batch: Batch, index: int, outcome: Outcome, found: Mismatch) -> list[str]:
+        """Notes a failed op; returns a line about the last one before it whose bytes it reads.
+
+        Both are of one batch: the next batch starts from the bytes under test.
+        """
+        if found.kind is not Kind.DATA:
+            return []
+        if batch is not self._batch:
+            self._batch, self._wrong = batch, {}
+        self._wrong[index] = outcome.regions
+        for other in reversed(list(self._wrong)[-MOST_ORDERS:]):
+            if other < index and any(
+                footprints_overlap(x, y) for x in outcome.reads for y in self._wrong[other]
+            ):
+                return labelled(
+                    "cause",
+                    f"possibly the failure of transaction {batch.first + other}, which should have "
+                    "written bytes that this op reads",
+                )
+        return []
 
     def _unordered(self, batch: Batch, index: int) -> list[str]:
         """Returns the first lines of a report if the stimulus leaves the result of an op open."""

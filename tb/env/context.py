@@ -21,6 +21,7 @@ from tb.harness.memory import SimMemory
 from tb.record.failure import Failure
 from tb.record.record import CoverageSummary, RunCounters, RunStatus
 from tb.record.settings import RunSettings
+from tb.record.signature import signature_of, title
 from tb.run.exchange import SimResult, SimSettings
 
 STRAY_REPORTS = 5
@@ -113,15 +114,14 @@ class RunContext:
         self.counts.mismatches += 1
         self.counts.agreed += agreed
         limit = self.settings.mismatch_limit
-        if len(self.counts.failures) < limit + (STRAY_REPORTS if stray else 0):
-            self._note(report, detail or check_failure(report, int(self.mailbox.cycles)))
+        detail = detail or check_failure(report, int(self.mailbox.cycles))
+        self._keep(report, detail, limit + (STRAY_REPORTS if stray else 0))
         if self.counts.mismatches >= limit:
             self.abort("fail", f"mismatch limit of {limit} reached")
 
     def protocol_failure(self, report: str, detail: Failure) -> None:
         """Notes an error of the protocol checkers."""
-        if len(self.counts.failures) < self.settings.mismatch_limit:
-            self._note(report, detail)
+        self._keep(report, detail, self.settings.mismatch_limit)
         if self.counts.protocol_errors >= self.settings.mismatch_limit:
             self.abort("fail", "too many protocol errors")
 
@@ -129,6 +129,13 @@ class RunContext:
         """Ends the run after a hang, and notes the report."""
         self.abort("hang", message)
         self._note(report, detail)
+
+    def _keep(self, report: str, detail: Failure, limit: int) -> None:
+        """Notes the report of a failure; past the limit its kind is counted instead."""
+        if len(self.counts.failures) < limit:
+            self._note(report, detail)
+        else:
+            self.counts.past_limit[title(signature_of(detail))] += 1
 
     def _note(self, report: str, detail: Failure) -> None:
         self.counts.failures.append(report)

@@ -212,8 +212,10 @@ class RunCounters(BaseModel):
         full_compares: How often every byte of every memory was compared.
         mismatches, protocol_errors: Failed checks, and errors of the protocol checkers.
         agreed: Mismatches on which DUT and model agree.
-        failures: Reports of failures for people.
+        failures: Reports of failures for people, in the order in which they were found.
         details: The same in fields, in the same order, as far as the simulation could tell.
+        past_limit: Number of failures past the mismatch limit, which have no report, by the title
+            of their signature.
         clocks: Clocks simulated.
         left_out: Sentences about ops and faults that were not sent.
         injected: Faults, resets and clocks of stalls, by kind.
@@ -240,6 +242,7 @@ class RunCounters(BaseModel):
     agreed: int = 0
     failures: list[str] = Field(default_factory=list)
     details: list[Failure] = Field(default_factory=list)
+    past_limit: Counter[str] = Field(default_factory=Counter)
     clocks: int = 0
     left_out: list[str] = Field(default_factory=list)
     injected: Counter[str] = Field(default_factory=Counter)

@@ -17,12 +17,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tb.record.record import RunRecord
+from tb.record.signature import (
+    Signature,
+    bucket_id,
+    message_signature,
+    signature,
+    signature_of,
+    title,
+)
 from tb.regress.plan.rerun import PATIENCE, rerun_settings
 from tb.regress.plan.schedule import BUILD_TIMEOUT, Schedule
 from tb.regress.queries import history
 from tb.regress.queries.views import Figures, RegressionStatus, RunState
-from tb.regress.results import buckets
-from tb.regress.results.buckets import Signature, bucket_id, signature, signature_of, title
 from tb.regress.results.store import BucketKey, Store
 from tb.regress.workers.job import Job, Lost, Outcome
 from tb.regress.workers.pool import Workers
@@ -242,7 +248,7 @@ class Coordinator:
             attempts = self.store.lose(self.regression, lost)
             if attempts >= MOST_ATTEMPTS:
                 why = f"workers were lost with it {attempts} times, last: {lost.why or 'unknown'}"
-                key = bucket_key(buckets.message_signature("lost", lost.why))
+                key = bucket_key(message_signature("lost", lost.why))
                 self.store.finish_lost(self.regression, job.key, why, bucket=key)
                 self._count(failed=True)
                 self.tally.notes.append(f"{job.key}: {why}")

@@ -16,10 +16,12 @@ from tb.common.paths import relative
 from tb.common.text import percent_text
 from tb.record.outside import counts_text
 from tb.record.record import ProgramReport, RunRecord, ScheduleReport
+from tb.record.summary import kinds_of
 from tb.run.plan import RunPlan
 
 PLAIN_INTERVAL_SECONDS = 5.0
-SHOWN_FAILURES = 3
+SHOWN_KINDS = 3
+"""Kinds of failures whose first report is printed."""
 
 
 class Console:
@@ -92,12 +94,7 @@ class Console:
             target: File of the record.
             folder: The folder of the run.
         """
-        for failure in record.failures[:SHOWN_FAILURES]:
-            self.say()
-            self.say(failure)
-        hidden = len(record.failures) - SHOWN_FAILURES
-        if hidden > 0:
-            self.say(f"\n{hidden} more failure reports are in {relative(target)}")
+        self._failures(record, target)
         if record.message:
             self.say(f"\n{record.message}")
         for line in coverage:
@@ -152,6 +149,20 @@ class Console:
             names = ", ".join(path.parent.name for path in printed)
             self.say(f"  repro             {relative(folder / 'repro')}: {names}")
         self.say(record.last_line())
+
+    def _failures(self, record: RunRecord, target: Path) -> None:
+        """Prints the first report of some kinds of failures, and a line for each other kind."""
+        kinds = kinds_of(record)
+        shown = [kind for kind in kinds if kind.failures][:SHOWN_KINDS]
+        for kind in shown:
+            self.say(f"\n{kind.failures[0].text}")
+            if kind.more:
+                self.say(f"  {kind.more}")
+        if len(kinds) > len(shown):
+            self.say(f"\nmore kinds of failures, reports are in {relative(target)}:")
+        for kind in kinds:
+            if kind not in shown:
+                self.say(f"  {kind.line}")
 
     def _schedules(self, schedules: Sequence[ScheduleReport]) -> None:
         """Prints how many schedules a program was replayed under, and their images."""

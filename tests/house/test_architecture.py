@@ -26,7 +26,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tb.setup": ("tb.common",),
     "tb.language": ("tb.common", "tb.isa"),
     "tb.explain": ("tb.common", "tb.isa", "tb.language"),
-    "tb.record": ("tb.common",),
+    "tb.record": ("tb.common", "tb.isa"),
     "tb.harness": ("tb.isa", "tb.record"),
     "tb.coverage": ("tb.common", "tb.harness", "tb.isa"),
     "sequences": ("tb.common", "tb.isa", "tb.language"),

@@ -23,8 +23,8 @@ from tb.record.failure import Failure
 from tb.record.outside import OutsideGroup, OutsideRow
 from tb.record.record import CoverageSummary, RunRecord, RunStatus, Times
 from tb.record.settings import RunSettings
+from tb.record.signature import Signature, bucket_id, signature, signature_of, title
 from tb.regress.queries.views import Figures, RunState
-from tb.regress.results.buckets import Signature, bucket_id, signature, signature_of, title
 from tb.regress.results.finish import BucketKey
 from tb.regress.results.store import Store
 from tb.regress.workers.job import Job, Lost, Outcome

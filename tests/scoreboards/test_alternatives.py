@@ -20,7 +20,7 @@ from tb.isa.fix.op import MteL0cGm, PreQuant, PreRelu, Scalar
 from tb.isa.lower import V06Op
 from tb.isa.profile import A5, SEED, Profile, current, use, using
 from tb.isa.spaces import Space
-from tb.regress.results.buckets import signature_of, title
+from tb.record.signature import signature_of, title
 from tests.scoreboards.bench import Bench
 
 REPEATED = MteGmUb(4096, 8192, 64, 3, 32, 96)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -31,7 +32,7 @@ from tb.isa.spaces import Space, segment_base
 from tb.isa.status import Status
 from tb.record.failure import Failure
 from tb.record.settings import RunSettings
-from tb.regress.results.buckets import signature_of
+from tb.record.signature import signature_of
 from tests.scoreboards.bench import Bench, noise
 from tests.wording import line_says, says
 
@@ -341,6 +342,8 @@ def test_as_many_failures_in_fields_are_kept_as_reports() -> None:
     assert run.counts.failures == ["report 0", "report 1", "stray", "HANG"]
     assert [failure.text for failure in run.counts.details] == run.counts.failures
     assert run.abort_status == "fail"
+    assert run.counts.past_limit == {"check of the test, report N": 3, "protocol": 1}
+    assert run.counts.mismatches == 6
 
 
 @pytest.mark.parametrize("ordered", [False, True])
@@ -357,6 +360,34 @@ def test_a_failure_of_ops_that_nothing_orders_says_so(bench: Bench, ordered: boo
     assert (failure.kind == "stimulus") != ordered
     words = "UNORDERED transactions 2 and 1 share bytes MISMATCH wrong data"
     assert says(failure.text, words) != ordered
+
+
+def test_an_op_that_reads_wrong_bytes_names_the_op_that_wrote_them(bench: Bench) -> None:
+    """The last one of them, of this batch, and only for bytes that the op should have written."""
+    ops: list[V06Op] = [MteGmUb(0, at, 64, 1, 64, 64) for at in (0, 64, 512)]
+    ops += [MteUbUb(0, 4096, 1, 5, 0, 0), MteUbUb(4096, 8192, 1, 5, 0, 0)]
+    block = from_ops(ops)
+    block.after[3], block.after[4] = 1, 3
+    for wrong, cause in (((8, 72), ["101"]), ((130,), [])):
+        bench.run.counts.details.clear()
+        batch = bench.batch(block)
+        batch.first = 100
+        for address in (*wrong, 520, 4096 + 8, 8192 + 8):
+            bench.corrupt(Space.UB0, address)
+        bench.write(batch)
+        found = {one.transaction: one.text for one in bench.run.counts.details}
+        causes = {at: re.findall(r"cause .* transaction (\d+)", found[at]) for at in found}
+        assert causes.pop(100, []) == []
+        assert causes == {101: [], 102: [], 103: cause, 104: ["103"]}
+
+
+def test_an_op_that_reads_its_own_destination_is_not_its_cause(bench: Bench) -> None:
+    batch = bench.batch(from_ops([MteUbUb(0, 0, 1, 2, 0, 0)]))
+    bench.corrupt(Space.UB0, 8)
+    bench.write(batch)
+    failure = only(bench)
+    assert failure.kind == "data"
+    assert "cause" not in failure.text
 
 
 def test_ops_are_ordered_by_links_of_links_and_by_those_before_in_a_slot() -> None:

@@ -20,8 +20,8 @@ from tb.harness.layout import MailboxError
 from tb.harness.mailbox_reader import MailboxReader
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
+from tb.record.signature import signature
 from tb.regress.plan.rerun import rerun_settings
-from tb.regress.results.buckets import signature
 from tb.run.console import Console
 from tb.run.folder import MAILBOX
 from tb.run.run import run_once

@@ -14,10 +14,10 @@ import pytest
 from tb.common.errors import PtoError
 from tb.coverage.export.code import CodeView
 from tb.coverage.model import Coverage
+from tb.record.signature import bucket_id, signature_of
 from tb.regress.plan.testplan import TestPlan, load_testplan
 from tb.regress.queries import history
 from tb.regress.queries.views import FAILED, Figures, RegressionView
-from tb.regress.results.buckets import bucket_id, signature_of
 from tb.regress.results.store import Store
 from tb.regress.workers.job import Outcome
 from tests.processor import processor_seconds

@@ -8,14 +8,7 @@ import pytest
 from tb.record.failure import Failure
 from tb.record.record import RunRecord, RunStatus
 from tb.record.settings import RunSettings
-from tb.regress.plan.rerun import (
-    CLOCKS_BEFORE,
-    CLOCKS_BEHIND,
-    CLOCKS_OF_A_CRASH,
-    rerun_settings,
-    window,
-)
-from tb.regress.results.buckets import (
+from tb.record.signature import (
     Signature,
     bucket_id,
     message_signature,
@@ -23,6 +16,13 @@ from tb.regress.results.buckets import (
     signature,
     signature_of,
     title,
+)
+from tb.regress.plan.rerun import (
+    CLOCKS_BEFORE,
+    CLOCKS_BEHIND,
+    CLOCKS_OF_A_CRASH,
+    rerun_settings,
+    window,
 )
 
 DATA = Failure(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups failing runs into buckets by the signature of their first failure.
+"""Signatures of failures: the key of buckets, and of the kinds in a summary.
 
 A signature keeps what one fault has in common over many seeds and drops what differs: addresses,
 counts, the legacy form in which an op was written.
