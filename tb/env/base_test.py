@@ -123,8 +123,8 @@ class PtoTestBase(uvm_test):
     def probes_capacity(self) -> bool:
         """Tells whether the run measures what the engines hold, at its start and at its end.
 
-        Tests of the plan have the option ``capacity``, the number of batches of each form. Runs of
-        few transactions, and those with a GM in Python, do not.
+        Tests of the plan have the option ``capacity``: 1 for a batch of one form of each slot,
+        2 for two of every form. Short runs, and those with a GM in Python, do not.
         """
         settings = self.run.settings
         wanted = bool(settings.options.get("capacity")) and settings.gm == "hdl"

@@ -34,8 +34,7 @@ FEWEST = 200
 """Transactions of a run from which on the probe is worth its clocks."""
 
 SHORT = 1000
-"""Transactions of a run below which the probe has one form of each slot, chosen by the seed, and
-short latencies."""
+"""Transactions of a run below which the probe has one form of each slot, and short latencies."""
 
 LATENCY, SHORT_LATENCY = 400, 100
 """Clocks until an answer."""
@@ -92,15 +91,17 @@ class CapacityProbe:
         self._test, self._run = test, test.run
         self._short = self._run.settings.transactions < SHORT
         self._latency = SHORT_LATENCY if self._short else LATENCY
-        sizes = SIZES[: int(self._run.settings.options.get("capacity", 1))]
+        batches = int(self._run.settings.options.get("capacity", 1))
+        sizes = SIZES[:batches]
+        self._sample = self._short or batches < len(SIZES)
         drawn = {(name, size): self._drawn(name, size) for name in self._names() for size in sizes}
         self._blocks = {key: block for key, block in drawn.items() if len(block)}
 
     def _names(self) -> list[str]:
-        """Returns the forms to send."""
+        """Returns the forms to send: all, or one of each slot that the seed chooses."""
         settings = self._run.settings
         names = [name for name in settings.ops if name not in LEGACY_FORMS]
-        if not self._short:
+        if not self._sample:
             return names
         of_slots = ([name for name in names if OPS[name].slot == slot] for slot in SLOTS)
         return [some[settings.seed % len(some)] for some in of_slots if some]

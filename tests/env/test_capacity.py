@@ -184,3 +184,9 @@ def test_a_figure_names_each_loss() -> None:
         "fix holds 15 write bursts at the end, 16 at the start (mte_l0c_gm, small ops)"
     ]
     assert figure.changes == "small mte_l0c_gm: write bursts 16 -> 15, words of port src 8 -> 9"
+
+
+def test_option_1_probes_one_form_of_each_slot_in_a_long_run() -> None:
+    found = set(CapacityProbe(a_test(FORMS, capacity=1))._blocks)
+    assert sorted(OPS[name].slot for name, _ in found) == sorted(SLOTS)
+    assert {size for _, size in found} == {SIZES[0]}
