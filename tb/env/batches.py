@@ -56,14 +56,15 @@ class Special:
         profile: Knobs while it runs.
         faults: Errors to inject.
         reset: Reset in the middle of it, or None.
-        again: After the reset its ops come again, from the first one that has not retired.
+        again: After the reset its ops come again, from this one on of those that have not retired;
+            None for no ops again.
     """
 
     block: OpBlock
     profile: KnobProfile
     faults: Sequence[Fault] = ()
     reset: Reset | None = None
-    again: bool = False
+    again: int | None = None
 
 
 class BatchDraw(ABC):
@@ -289,12 +290,15 @@ class AimDraw(BatchDraw):
         error = event == "error"
         name = str(rng.choice(names))
         block = self._few(name, 0.6, LARGER if error and rng.random() < 0.7 else QUEUEING_SIZES)
+        if rng.random() < 0.3:  # no op before or after it is in flight
+            block = block.take(0, min(len(block), int(rng.integers(1, 3))))
         faults = self._errors(block, 1.0 if error else 0.15)
         aim = Aim(SLOTS.index(slot), event, self._count(block, event))
         most = 100 if error or rng.random() < 0.2 else 12
         after = int(np.exp(rng.uniform(0, np.log(most + 1)))) - 1
         reset = replace(draw_reset(rng), after=after, aim=aim)
-        return Special(block, draw_profile(rng), faults, reset, again=bool(rng.random() < 0.6))
+        again = None if rng.random() < 0.4 else int(rng.choice(4, p=(0.55, 0.15, 0.15, 0.15)))
+        return Special(block, draw_profile(rng), faults, reset, again)
 
     def _count(self, block: OpBlock, event: str) -> int:
         """Returns which one of the events to wait for; there may be fewer."""

@@ -38,6 +38,9 @@ REPORTED = Path(__file__).with_name("reported.toml")
 
 ENGINES = "rtl_stubs"
 TRANSACTIONS = 2000
+BY_DEFAULT = ("illegal", "reset")
+"""Tests in which a bug has to be noticed within their default number of transactions."""
+
 SEED = 4711
 """Of every run here; an unusual number, since a run clears the folder named after its seed."""
 
@@ -339,7 +342,7 @@ def shared_builds() -> dict[tuple[tuple[str, ...], str], Switched]:
 
 def transactions_of(setting: Setting) -> int:
     """Returns the transactions within which a bug has to be noticed."""
-    return planned_test("illegal").transactions if setting.test == "illegal" else TRANSACTIONS
+    return planned_test(setting.test).transactions if setting.test in BY_DEFAULT else TRANSACTIONS
 
 
 def run_engines(

@@ -135,9 +135,9 @@ class RandomTest(PtoTestBase):
             self.apply_profile(special.profile)
         self.left -= len(block)
         yield BlockItem(block, faults=special.faults, reset=special.reset)
-        if special.again:
-            cut = block.take(self.env.dispatcher.cut_at, len(block))
-            cut = cut.take(0, min(len(cut), self.left - 1))
+        if special.again is not None:
+            first = min(self.env.dispatcher.cut_at + special.again, len(block))
+            cut = block.take(first, min(len(block), first + self.left - 1))
             self.left -= len(cut)
             yield BlockItem(cut, faults=kind.later(cut))
         if usual:
