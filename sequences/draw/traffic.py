@@ -130,7 +130,15 @@ def queueing_block(
     )
     if sizes:
         largest = min(limits.max_bytes, max(size.high for size in sizes))
-        small = replace(small, sizes=sizes, max_bytes=largest, max_rows=16, tile_columns=32)
+        small = replace(
+            small,
+            sizes=sizes,
+            max_bytes=largest,
+            max_rows=16,
+            tile_columns=32,
+            loops=limits.loops,
+            pad=limits.pad,
+        )
     kind = FixGenerator if name in FIX_NAMES else CopyGenerator
     return max(kind(rng, (name,), small).draw(most), key=len)
 

@@ -138,7 +138,15 @@ class BatchDraw(ABC):
         if name == MTE_UB_GM.name and self._rng.random() < joined:
             block = joined_block(self._rng, self._limits)
             return block.take(0, min(len(block), SHORT))
-        return queueing_block(self._rng, name, self._limits, sizes=sizes, most=SHORT)
+        return queueing_block(self._rng, name, self._stateful, sizes=sizes, most=SHORT)
+
+    @property
+    def _stateful(self) -> OpConstraints:
+        """The constraints, with more ops that keep a state over rows: packed blocks, unit flags."""
+        limits = self._limits
+        return replace(
+            limits, small_c0=min(0.5, 3 * limits.small_c0), flag=min(0.7, 2.5 * limits.flag)
+        )
 
 
 class QueueDraw(BatchDraw):

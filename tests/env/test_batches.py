@@ -195,7 +195,7 @@ def test_every_event_that_a_form_may_cause_is_aimed_at() -> None:
     draw = draw_of(AimDraw)
     pairs = {(spec.slot, event) for name, spec in OPS.items() for event in events(name)}
     assert {event for _, event in pairs} == set(EVENTS)
-    seen = set()
+    seen, without = set(), 0
     for _ in range(len(pairs) + 2 * len(SLOTS)):
         special = draw.draw()
         assert special.reset is not None
@@ -205,10 +205,11 @@ def test_every_event_that_a_form_may_cause_is_aimed_at() -> None:
         assert aim.slot == SLOTS.index(OPS[name].slot)
         assert aim.event in events(name)
         assert aim.count >= 1
-        assert special.faults or aim.event != "error" or not len(special.block)
+        without += aim.event == "error" and not special.faults
         seen.add((OPS[name].slot, aim.event))
     assert seen == pairs
     late = [draw.later(special.block) for _ in range(60)]
     assert 10 < sum(bool(faults) for faults in late) < 40
-    without = AimDraw(1, OP_NAMES, OpConstraints(), 0.1)
-    assert "error" not in {without.draw().reset.aim.event for _ in range(len(pairs))}  # type: ignore[union-attr]
+    assert without < 3
+    good = AimDraw(1, OP_NAMES, OpConstraints(), 0.1)
+    assert "error" not in {good.draw().reset.aim.event for _ in range(len(pairs))}  # type: ignore[union-attr]
