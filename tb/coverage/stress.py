@@ -47,6 +47,8 @@ _MEMORY_OF = {
 }  # fmt: skip
 _PLACES = ("first", "middle", "last")
 _ARMED = ("n-th word", "granule", "window")
+_APART = ("0", "1", "2", "3..4", "5..16", "17..")
+_APART_LOWS = (0, 1, 2, 3, 5, 17)
 _NEIGHBOURS = ("none", "good", "failed", "illegal")
 _COUNTS = (1, 2, 9)
 _HELD_LOWS = (1, 8, 16, 20)
@@ -93,6 +95,7 @@ def faults_group() -> CoverGroup:
         point("armed", _ARMED, "which words were to fail: one, those of 32 bytes, those of more"),
         point("errors", ["1", "2..8", "9.."], "errors that the op met"),
         point("next_error", ["same channel", "other channel"], "the second error of an op"),
+        point("apart", _APART, "clocks to the nearest first error of another op of the slot"),
         point("before", _NEIGHBOURS, "op before it on the slot in the block"),
         point("behind", _NEIGHBOURS, "op after it on the slot in the block"),
     )
@@ -318,6 +321,8 @@ def sample_faults(counts: GroupCounts, checked: Any) -> None:
             "errors": int(np.searchsorted(_COUNTS, len(verdict.sure), side="right")) - 1,
             **_neighbours(checked, index, met),
         }
+        if (apart := _apart(checked, index, met)) is not None:
+            row["apart"] = int(np.searchsorted(_APART_LOWS, apart, side="right")) - 1
         if error.fault < len(batch.faults):
             fault = batch.faults[error.fault]
             row["armed"] = 0 if fault.nth else 1 if fault.size <= 32 else 2
@@ -339,6 +344,15 @@ def _place(outcome: Any, error: Any) -> int:
     if error.address == int(words[0][0]) // width * width:
         return 0
     return 2 if error.address == int(tails[-1][-1]) // width * width else 1
+
+
+def _apart(checked: Any, index: int, met: set[int]) -> int | None:
+    """Returns the clocks between the first errors of an op and of another one of its slot."""
+    mine = checked.errors[index].sure[0]
+    others = (checked.errors[other].sure[0] for other in met if other != index)
+    return min(
+        (abs(one.cycle - mine.cycle) for one in others if one.slot == mine.slot), default=None
+    )
 
 
 def _neighbours(checked: Any, index: int, met: set[int]) -> dict[str, int]:

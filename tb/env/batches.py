@@ -10,9 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scoreboards.faults import Fault
 from sequences.constraints import FIX_NAMES, UB_SIZE, OpConstraints, SizeClass
@@ -37,6 +38,9 @@ DONE = "stall_done"
 SHORT = 14
 """Most ops of a batch with errors that meet, or with an aimed reset."""
 
+MEETINGS = 5
+"""Times that a batch with two errors comes again, at most."""
+
 ERRORS = 3
 """Resets after an error for each after another event of a form."""
 
@@ -56,15 +60,30 @@ class Special:
         profile: Knobs while it runs.
         faults: Errors to inject.
         reset: Reset in the middle of it, or None.
-        again: After the reset its ops come again, from this one on of those that have not retired;
-            None for no ops again.
+        again: What comes next of its kind depends on this: of a reset the number of its interrupted
+            ops that do not come again, of errors the times that the batch may come again; negative
+            for nothing.
+        pair: Of errors, the places of the two ops that meet them.
     """
 
     block: OpBlock
     profile: KnobProfile
     faults: Sequence[Fault] = ()
     reset: Reset | None = None
-    again: int | None = None
+    again: int = -1
+    pair: tuple[int, int] = (0, 0)
+
+
+class Result(Protocol):
+    """What a batch has left, as the dispatcher knows it.
+
+    Attributes:
+        cut_at: Place of its first op that had not retired at a reset.
+        hits: Its erroneous responses, ``HIT[n]`` of the mailbox.
+    """
+
+    cut_at: int
+    hits: NDArray[Any]
 
 
 class BatchDraw(ABC):
@@ -115,9 +134,9 @@ class BatchDraw(ABC):
     def draw(self) -> Special:
         """Returns a batch; there are ops of the kind."""
 
-    def later(self, block: OpBlock) -> list[Fault]:  # noqa: ARG002 (for subclasses)
-        """Returns errors to inject while ops come again after a reset."""
-        return []
+    def follow(self, special: Special, result: Result) -> Special | None:  # noqa: ARG002
+        """Returns the batch that comes right after one of the kind, None for none of it."""
+        return None
 
     def _turn(self, choice: Sequence[Any]) -> Any:
         """Returns one of ``choice``: each once, in random order, before any repeats."""
@@ -171,9 +190,10 @@ class QueueDraw(BatchDraw):
         return Special(block, slow_sink(sink), self._errors(block, 0.5))
 
 
-def _moved(block: OpBlock) -> list[Descriptor]:
-    """Returns the descriptors of the ops of a legal block that move bytes."""
-    return [desc for desc in map(unpack, block.pack()) if not desc.is_nop]
+def _moved(block: OpBlock) -> dict[int, Descriptor]:
+    """Returns the descriptors of the ops of a legal block that move bytes, by their places."""
+    found = enumerate(map(unpack, block.pack()))
+    return {index: desc for index, desc in found if not desc.is_nop}
 
 
 def _turns(event: str) -> int:
@@ -231,10 +251,10 @@ class LongDraw(BatchDraw):
 
 
 class MeetingDraw(BatchDraw):
-    """Few small ops, of which one meets an error and the next, or the same one, another.
+    """Few small ops, of which one meets an error, and it or one of the next two another.
 
-    Latencies are near each other, and stalls rare, so that over many batches one error comes some
-    clocks before, with, and after the other.
+    The batch comes again and again, each time with the second op offered so many clocks later that
+    the errors come at about the same clock: a clock before, with, and after each other.
     """
 
     stream = 0x3EE7
@@ -246,13 +266,32 @@ class MeetingDraw(BatchDraw):
         moved = _moved(block)
         if not moved:
             return Special(block, near_latencies(rng))
-        first = int(rng.integers(len(moved)))
-        second = first + int(rng.choice(3, p=(0.25, 0.6, 0.15)))
-        faults = [
-            self._at(accesses(moved[place]), int(block.slot[0]))
-            for place in (first, min(second, len(moved) - 1))
-        ]
-        return Special(block, near_latencies(rng), [one for one in faults if one is not None])
+        places = list(moved)
+        first = int(rng.integers(len(places)))
+        second = min(first + int(rng.choice(3, p=(0.15, 0.65, 0.2))), len(places) - 1)
+        pair = places[first], places[second]
+        faults = [self._at(accesses(moved[index]), int(block.slot[0])) for index in pair]
+        start = max(0, pair[0] - 1)
+        return Special(
+            block.take(start, min(len(block), pair[1] + 3)),
+            near_latencies(rng),
+            [one for one in faults if one is not None],
+            again=MEETINGS,
+            pair=(pair[0] - start, pair[1] - start),
+        )
+
+    def follow(self, special: Special, result: Result) -> Special | None:
+        """Returns the batch with the errors nearer to each other, if that needs a later op only."""
+        clocks = [result.hits["cycle"][result.hits["fault"] == number] for number in (0, 1)]
+        first, second = special.pair
+        if not special.again or first == second or not all(map(len, clocks)):
+            return None
+        shift = int(clocks[0][0]) - int(clocks[1][0]) + int(self._rng.integers(-1, 2))
+        gap = special.block.gap.copy()
+        if gap[second] + shift < 0:
+            return None
+        gap[second] += shift
+        return replace(special, block=replace(special.block, gap=gap), again=special.again - 1)
 
     def _at(self, choice: Sequence[Access], slot: int) -> Fault | None:
         """Returns an error of the first or the last bytes of a region of an op."""
@@ -305,7 +344,7 @@ class AimDraw(BatchDraw):
         most = 100 if error or rng.random() < 0.2 else 12
         after = int(np.exp(rng.uniform(0, np.log(most + 1)))) - 1
         reset = replace(draw_reset(rng), after=after, aim=aim)
-        again = None if rng.random() < 0.4 else int(rng.choice(4, p=(0.55, 0.15, 0.15, 0.15)))
+        again = -1 if rng.random() < 0.4 else int(rng.choice(4, p=(0.55, 0.15, 0.15, 0.15)))
         return Special(block, draw_profile(rng), faults, reset, again)
 
     def _count(self, block: OpBlock, event: str) -> int:
@@ -314,18 +353,26 @@ class AimDraw(BatchDraw):
         if event in ("desc", "done"):
             return int(rng.integers(1, most + 1))
         if event in ("r", "w", "src", "dst", "flag"):
-            regions = [one.region for desc in _moved(block) for one in accesses(desc)]
+            regions = [one.region for desc in _moved(block).values() for one in accesses(desc)]
             most += sum(region.bytes for region in regions) // WORD
         return int(np.exp(rng.uniform(0, np.log(most + 1))))
 
-    def later(self, block: OpBlock) -> list[Fault]:
+    def follow(self, special: Special, result: Result) -> Special | None:
+        """Returns the interrupted ops again, or some of them."""
+        if special.again < 0:
+            return None
+        first = min(result.cut_at + special.again, len(special.block))
+        block = special.block.take(first, len(special.block))
+        return Special(block, special.profile, self._later(block))
+
+    def _later(self, block: OpBlock) -> list[Fault]:
         """Returns errors for two of five blocks, every second time one at the very first bytes."""
         moved = _moved(block)
         if self._faults is None or not moved or self._rng.random() < 0.6:
             return []
         if self._rng.random() < 0.5:
             return self._errors(block, 1.0)
-        first = accesses(moved[0])[0]
+        first = accesses(next(iter(moved.values())))[0]
         fault = self._faults.granule(first, int(block.slot[0]), first.region.base)
         return [] if fault is None else [fault]
 

@@ -29,7 +29,7 @@ from tb.env.agent import SlotAgent
 from tb.env.schedule import WATCHDOG_CLOCKS, flags_to_set, watchdog_clocks
 from tb.env.timeline import Timeline
 from tb.harness.items import MAX_IN_FLIGHT, Aim, Batch, CheckedBatch, Reset, SlotItem
-from tb.harness.layout import FAULTS, KNOBS
+from tb.harness.layout import FAULTS, HIT, KNOBS
 from tb.harness.mailbox import FaultWindow
 from tb.isa.block import OpBlock
 from tb.isa.ops import SLOTS
@@ -80,6 +80,8 @@ class Dispatcher(uvm_driver):
         """Whether batches are those of a probe."""
         self.cut_at = 0
         """Place in the last block that was reset of its first op that had not retired."""
+        self.hits = np.zeros(0, dtype=HIT)
+        """Erroneous responses in the last block."""
 
     async def run_phase(self) -> None:
         """Serves items until the end of the run; after an abort they are dropped."""
@@ -166,7 +168,7 @@ class Dispatcher(uvm_driver):
         """Reads the erroneous responses and the late bursts from the mailbox."""
         before = self.responses
         self.responses = self.mailbox.hits
-        batch.hits = self.mailbox.poll_hits()
+        batch.hits = self.hits = self.mailbox.poll_hits()
         batch.hits_lost = self.responses - before - len(batch.hits)
         batch.late = self.mailbox.poll_late_bursts()
 

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from scoreboards.faults import READS, WRITES
 from sequences.constraints import OP_NAMES, UB_SIZE, OpConstraints
@@ -15,6 +18,7 @@ from sequences.draw.traffic import QUEUEING_OPS
 from tb.env.batches import (
     DONE,
     KINDS,
+    MEETINGS,
     SHORT,
     AimDraw,
     BatchDraw,
@@ -26,7 +30,7 @@ from tb.env.batches import (
 from tb.env.stress import FaultDraw
 from tb.harness.channels import events
 from tb.harness.knobs import RANGES, mixed_stalls, near_latencies
-from tb.harness.layout import EVENTS, KNOBS
+from tb.harness.layout import EVENTS, HIT, KNOBS
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.footprint import destinations
@@ -39,6 +43,21 @@ WORD = 32
 def draw_of(kind: type[BatchDraw], fraction: float = 0.1) -> BatchDraw:
     faults = FaultDraw(np.random.default_rng(5), lambda _slot, _kind: True)
     return kind(3, OP_NAMES, OpConstraints(), fraction, faults)
+
+
+@dataclass
+class Result:
+    """What a batch has left."""
+
+    hits: NDArray[Any]
+    cut_at: int = 0
+
+
+def hits(*clocks: int) -> NDArray[Any]:
+    """Returns a log of errors, one of each fault."""
+    found = np.zeros(len(clocks), dtype=HIT)
+    found["cycle"], found["fault"] = clocks, range(len(clocks))
+    return found
 
 
 def name_of(block: OpBlock) -> str:
@@ -182,6 +201,28 @@ def test_two_errors_are_near_each_other_and_on_each_kind_of_access() -> None:
     assert both > len(OPS)
 
 
+def test_the_second_op_is_offered_later_until_the_errors_meet() -> None:
+    draw = draw_of(MeetingDraw)
+    special = next(one for one in iter(draw.draw, None) if one.faults and one.pair[1] > one.pair[0])
+    _, second = special.pair
+    apart = []
+    for _ in range(MEETINGS):
+        gap = int(special.block.gap[second])
+        clocks = (500, 470 + gap)  # each clock of the gap comes as one of the second error
+        follows = draw.follow(special, Result(hits(*clocks)))
+        if follows is None:  # the second error came last, and the gap is as small as it can be
+            break
+        special = follows
+        apart.append(470 + int(special.block.gap[second]) - 500)
+        assert special.block.gap.sum() == special.block.gap[second]
+    assert set(apart) <= {-1, 0, 1}
+    assert len(apart) == MEETINGS
+    assert draw.follow(special, Result(hits(500, 470))) is None, "enough"
+    again = draw.draw()
+    assert draw.follow(again, Result(hits(500))) is None, "one of them was not met"
+    assert draw.follow(again, Result(hits(400, 500))) is None, "it would have to come earlier"
+
+
 def test_latencies_of_the_ports_cross_each_other() -> None:
     drawn = [near_latencies(np.random.default_rng(seed)).knobs for seed in range(400)]
     differences = {knobs["axi_read_latency"] - knobs["axi_write_latency"] for knobs in drawn}
@@ -208,8 +249,8 @@ def test_every_event_that_a_form_may_cause_is_aimed_at() -> None:
         without += aim.event == "error" and not special.faults
         seen.add((OPS[name].slot, aim.event))
     assert seen == pairs
-    late = [draw.later(special.block) for _ in range(60)]
-    assert 10 < sum(bool(faults) for faults in late) < 40
+    late = [draw.follow(special, Result(hits())) for _ in range(60)]
+    assert 10 < sum(bool(again and again.faults) for again in late) < 40
     assert without < 3
     good = AimDraw(1, OP_NAMES, OpConstraints(), 0.1)
     assert "error" not in {good.draw().reset.aim.event for _ in range(len(pairs))}  # type: ignore[union-attr]

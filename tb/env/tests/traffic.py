@@ -24,7 +24,7 @@ from sequences.uvm import BlockItem
 from tb.dut.limits import capability_filters
 from tb.env.agent import MailboxDriver
 from tb.env.base_test import PtoTestBase
-from tb.env.batches import KINDS, BatchDraw, MeetingDraw
+from tb.env.batches import KINDS, BatchDraw, MeetingDraw, Special
 from tb.env.pins import PinDriver
 from tb.env.stress import FaultDraw
 from tb.isa.block import OpBlock
@@ -126,20 +126,17 @@ class RandomTest(PtoTestBase):
                 return
 
     def _special(self, kind: BatchDraw) -> Iterator[BlockItem]:
-        """Yields a batch of a kind, and again what a reset has cut off; one op is left over."""
+        """Yields a batch of a kind and those that follow from it; one op is left over."""
         with self.run.stopwatch.phase("generate"):
-            special = kind.draw()
+            special: Special | None = kind.draw()
+        usual = self.run.profile
+        while special is not None and self.left > 1:
             block = self.filter_chain().select(special.block)
             block = block.take(0, min(len(block), self.left - 1))
-            usual = self.run.profile
+            self.left -= len(block)
             self.apply_profile(special.profile)
-        self.left -= len(block)
-        yield BlockItem(block, faults=special.faults, reset=special.reset)
-        if special.again is not None:
-            first = min(self.env.dispatcher.cut_at + special.again, len(block))
-            cut = block.take(first, min(len(block), first + self.left - 1))
-            self.left -= len(cut)
-            yield BlockItem(cut, faults=kind.later(cut))
+            yield BlockItem(block, faults=special.faults, reset=special.reset)
+            special = kind.follow(replace(special, block=block), self.env.dispatcher)
         if usual:
             self.apply_profile(usual)
 
