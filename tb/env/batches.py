@@ -196,6 +196,12 @@ def _moved(block: OpBlock) -> dict[int, Descriptor]:
     return {index: desc for index, desc in found if not desc.is_nop}
 
 
+def _kinds(name: str) -> int:
+    """Returns the kinds of errors of an op that may meet, beside the first of them."""
+    found = events(name)
+    return max(1, sum(one in found for one in ("src", "r", "b", "dst", "par")) - 1)
+
+
 def _turns(event: str) -> int:
     """Returns how often a round aims at an event."""
     return ERRORS if event == "error" else 1
@@ -253,6 +259,8 @@ class LongDraw(BatchDraw):
 class MeetingDraw(BatchDraw):
     """Few small ops, of which one meets an error, and it or one of the next two another.
 
+    A form comes the more often, the more kinds of accesses it has that may meet.
+
     The batch comes again and again, each time with the second op offered so many clocks later that
     the errors come at about the same clock: a clock before, with, and after each other.
     """
@@ -260,9 +268,10 @@ class MeetingDraw(BatchDraw):
     stream = 0x3EE7
 
     def draw(self) -> Special:
-        """Returns a batch; each form comes once before any repeats."""
+        """Returns a batch."""
         rng = self._rng
-        block = self._few(self._turn(self._forms), 0.7)
+        turns = [name for name in self._forms for _ in range(_kinds(name) ** 2)]
+        block = self._few(self._turn(turns), 0.7)
         moved = _moved(block)
         if not moved:
             return Special(block, near_latencies(rng))
@@ -270,7 +279,8 @@ class MeetingDraw(BatchDraw):
         first = int(rng.integers(len(places)))
         second = min(first + int(rng.choice(3, p=(0.15, 0.65, 0.2))), len(places) - 1)
         pair = places[first], places[second]
-        faults = [self._at(accesses(moved[index]), int(block.slot[0])) for index in pair]
+        one, other = (accesses(moved[index]) for index in pair)
+        faults = self._faults_of(one, other, int(block.slot[0]))
         start = max(0, pair[0] - 1)
         return Special(
             block.take(start, min(len(block), pair[1] + 3)),
@@ -293,9 +303,22 @@ class MeetingDraw(BatchDraw):
         gap[second] += shift
         return replace(special, block=replace(special.block, gap=gap), again=special.again - 1)
 
-    def _at(self, choice: Sequence[Access], slot: int) -> Fault | None:
+    def _faults_of(
+        self, one: Sequence[Access], other: Sequence[Access], slot: int
+    ) -> list[Fault | None]:
+        """Returns an error of each op, of different kinds of accesses where there are several."""
+        first = one[int(self._rng.integers(len(one)))]
+        unlike = [
+            access
+            for access in other
+            if (access.side, access.region.space) != (first.side, first.region.space)
+        ]
+        choice = unlike or other
+        second = choice[int(self._rng.integers(len(choice)))]
+        return [self._at(access, slot) for access in (first, second)]
+
+    def _at(self, region: Access, slot: int) -> Fault | None:
         """Returns an error of the first or the last bytes of a region of an op."""
-        region = choice[int(self._rng.integers(len(choice)))]
         starts = region.region.row_starts()
         last = self._rng.random() < 0.6
         address = int(starts[-1]) + region.region.length - 1 if last else int(starts[0])

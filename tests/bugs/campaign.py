@@ -38,7 +38,7 @@ REPORTED = Path(__file__).with_name("reported.toml")
 
 ENGINES = "rtl_stubs"
 TRANSACTIONS = 2000
-BY_DEFAULT = ("illegal", "reset")
+BY_DEFAULT = ("illegal", "faults", "reset")
 """Tests in which a bug has to be noticed within their default number of transactions."""
 
 SEED = 4711
@@ -98,7 +98,7 @@ class Bug(BaseModel):
     find: str
     replace: str
     models: Annotated[str, Field(pattern=r"^.{1,100}$")]
-    test: Literal["random", "illegal", "errors", "corner", "reset", "speed"] = "random"
+    test: Literal["random", "illegal", "errors", "faults", "corner", "reset", "speed"] = "random"
     slots: tuple[Literal["mte1", "mte2", "mte3", "fix"], ...] = ()
     ops: tuple[str, ...] = ()
     profile: Annotated[str, AfterValidator(lambda text: str(parse_profile(text)))] = str(
