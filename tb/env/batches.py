@@ -10,12 +10,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scoreboards.faults import Fault
+from scoreboards.faults import WRITES, Fault
 from sequences.constraints import FIX_NAMES, UB_SIZE, OpConstraints, SizeClass
 from sequences.draw.copies import CopyGenerator
 from sequences.draw.joins import joined_block
@@ -31,6 +32,7 @@ from tb.isa.descriptor import unpack
 from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.lower import Descriptor
 from tb.isa.ops import LEGACY_FORMS, OPS, SLOTS
+from tb.isa.spaces import Space
 
 DONE = "stall_done"
 """The sink behind which all op numbers of every unit come into use."""
@@ -202,6 +204,12 @@ def _kinds(name: str) -> int:
     return max(1, sum(one in found for one in ("src", "r", "b", "dst", "par")) - 1)
 
 
+def _stage(access: Access) -> int:
+    """Returns when an access of an op comes: source, old value in GM, destination."""
+    in_gm = access.region.space is Space.GM
+    return 2 if access.side == WRITES else 1 if in_gm else 0
+
+
 def _turns(event: str) -> int:
     """Returns how often a round aims at an event."""
     return ERRORS if event == "error" else 1
@@ -277,7 +285,7 @@ class MeetingDraw(BatchDraw):
             return Special(block, near_latencies(rng))
         places = list(moved)
         first = int(rng.integers(len(places)))
-        second = min(first + int(rng.choice(3, p=(0.15, 0.65, 0.2))), len(places) - 1)
+        second = min(first + int(rng.choice(3, p=(0.05, 0.7, 0.25))), len(places) - 1)
         pair = places[first], places[second]
         one, other = (accesses(moved[index]) for index in pair)
         faults = self._faults_of(one, other, int(block.slot[0]))
@@ -306,16 +314,15 @@ class MeetingDraw(BatchDraw):
     def _faults_of(
         self, one: Sequence[Access], other: Sequence[Access], slot: int
     ) -> list[Fault | None]:
-        """Returns an error of each op, of different kinds of accesses where there are several."""
-        first = one[int(self._rng.integers(len(one)))]
-        unlike = [
-            access
-            for access in other
-            if (access.side, access.region.space) != (first.side, first.region.space)
-        ]
-        choice = unlike or other
-        second = choice[int(self._rng.integers(len(choice)))]
-        return [self._at(access, slot) for access in (first, second)]
+        """Returns an error of each op.
+
+        Most often an access of the first op that comes late in it and one of the other that comes
+        early: offered later, the other op meets it.
+        """
+        pairs = list(product(one, other))
+        late = [(first, second) for first, second in pairs if _stage(first) > _stage(second)]
+        choice = late if late and self._rng.random() < 0.85 else pairs
+        return [self._at(access, slot) for access in choice[int(self._rng.integers(len(choice)))]]
 
     def _at(self, region: Access, slot: int) -> Fault | None:
         """Returns an error of the first or the last bytes of a region of an op."""
