@@ -43,9 +43,10 @@ def joined_block(rng: np.random.Generator, limits: OpConstraints) -> OpBlock:
     source = limits.ub_range.start
     found: list[Lowered] = []
     for _ in range(int(rng.integers(8, JOINED_OPS + 1))):
-        elements = int(np.exp(rng.uniform(0, np.log(3 * _WORD / size + 1))))
+        crowded = rng.random() < 0.15  # many rows inside one word
+        elements = 1 if crowded else int(np.exp(rng.uniform(0, np.log(3 * _WORD / size + 1))))
         rows = 1 if rng.random() < 0.5 else int(rng.integers(2, 7))
-        rows = min(rows, limits.max_rows)
+        rows = min(int(rng.integers(8, 33)) if crowded else rows, limits.max_rows)
         gap = 0 if rng.random() < 0.7 else int(rng.integers(1, _WORD // size + 1))
         length, step = elements * size, (elements + gap) * size
         pitch = -(-length // UB_BLOCK) * UB_BLOCK

@@ -231,8 +231,9 @@ class JoinDraw(BatchDraw):
         return [name for name in names if name == MTE_UB_GM.name]
 
     def draw(self) -> Special:
-        """Returns a batch."""
-        return Special(joined_block(self._rng, self._limits), mixed_stalls(self._rng))
+        """Returns a batch; with errors in every second one, where the run has errors."""
+        block = joined_block(self._rng, self._limits)
+        return Special(block, mixed_stalls(self._rng), self._errors(block, 0.5))
 
 
 class LongDraw(BatchDraw):
