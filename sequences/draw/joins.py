@@ -25,8 +25,8 @@ _WORD = 64
 def joined_block(rng: np.random.Generator, limits: OpConstraints) -> OpBlock:
     """Returns a block of stores, most of them atomic, each of which begins where one has ended.
 
-    Every op has its own elements, so the order of the ops does not matter. Most rows and ops
-    follow without a gap, at any element of a word.
+    Every op has its own elements, so the order of the ops does not matter; sometimes it is another
+    than that of the addresses. Most rows and ops follow without a gap, at any element of a word.
 
     Args:
         rng: Source of everything random.
@@ -43,7 +43,7 @@ def joined_block(rng: np.random.Generator, limits: OpConstraints) -> OpBlock:
     source = limits.ub_range.start
     found: list[Lowered] = []
     for _ in range(int(rng.integers(8, JOINED_OPS + 1))):
-        crowded = rng.random() < 0.15  # many rows inside one word
+        crowded = rng.random() < 0.3  # many rows inside one word
         elements = 1 if crowded else int(np.exp(rng.uniform(0, np.log(3 * _WORD / size + 1))))
         rows = 1 if rng.random() < 0.5 else int(rng.integers(2, 7))
         rows = min(int(rng.integers(8, 33)) if crowded else rows, limits.max_rows)
@@ -67,4 +67,6 @@ def joined_block(rng: np.random.Generator, limits: OpConstraints) -> OpBlock:
         reached += (rows - 1) * step + length
         if rng.random() < 0.3:
             reached += size * int(rng.integers(1, _WORD // size // 2 + 1))
+    if rng.random() < 0.3:
+        found = [found[k] for k in rng.permutation(len(found))]
     return block_of(found)
