@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-REPORT_VERSION = 1
+REPORT_VERSION = 2
 """Version of the JSON report's schema; raised when a key changes its meaning."""
 
 Way = Literal["self-driven", "checked", "Python AXI"]
@@ -22,8 +22,8 @@ WAYS: dict[Way, str] = {
 }
 """The three ways in which the same copies run, each with its description."""
 
-OUTSTANDING = 16
-"""Read bursts an engine may have in flight (docs/contract.md, NumOutstanding)."""
+LOCAL_LATENCY = 8
+"""Longest measured latency of the local ports in clocks, that of ``TEST=speed``."""
 
 MEMORY_MODEL = (
     "tb/hdl/pto_axi_mem.v: one beat a clock in each direction, bursts back to back, W taken "
@@ -62,61 +62,13 @@ class Copies(BaseModel):
         return self.seconds / self.transactions * 1e6
 
 
-class LongRow(BaseModel):
-    """Ops of one long row, back to back.
-
-    Attributes:
-        engine: Slot.
-        latency: Of GM in clocks, reads and writes.
-        offset: GM address modulo the page.
-        beats: GM beats of all ops.
-        cycles: From the first accept to the last done.
-        fixed: Clocks of an op of one word, less one: the minimum of any engine.
-        single: Clocks of one such op alone.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    engine: str
-    latency: int
-    offset: int
-    beats: int
-    cycles: int
-    fixed: int
-    single: int
-
-    @property
-    def beats_per_cycle(self) -> float:
-        """Data beats a clock, without the fixed latency of the first."""
-        return round(self.beats / (self.cycles - self.fixed), 4)
-
-
-class ShortRows(BaseModel):
-    """An op of many short rows; ``row_beats`` is the beats of a row, the rest as above."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    engine: str
-    latency: int
-    row_beats: int
-    contiguous: bool
-    rows: int
-    cycles: int
-    fixed: int
-
-    @property
-    def lost_per_row(self) -> float:
-        """Clocks per row in which no beat moved, without the fixed latency."""
-        return round((self.cycles - self.rows * self.row_beats - self.fixed) / self.rows, 3)
-
-
 class Rate(BaseModel):
     """Ops of one shape, back to back.
 
     Attributes:
-        name: Op and shape.
+        name: Of the stream.
         engine: Slot.
-        latency: Of GM in clocks; of the local ports the same, up to their maximum.
+        latency: Of GM in clocks; of the local ports the same, up to that of ``TEST=speed``.
         unit: Unit of the rate.
         units: Units of all ops.
         ops: How many.
@@ -171,8 +123,6 @@ class Measurements(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     copies: list[Copies] = Field(default_factory=list)
-    long_rows: list[LongRow] = Field(default_factory=list)
-    short_rows: list[ShortRows] = Field(default_factory=list)
     everything: list[Copies] = Field(default_factory=list)
     rates: list[Rate] = Field(default_factory=list)
     overheads: list[Overhead] = Field(default_factory=list)

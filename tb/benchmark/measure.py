@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from tb.benchmark.figures import (
+    LOCAL_LATENCY,
     MEMORY_MODEL,
     REPORT_VERSION,
     WAYS,
@@ -28,6 +29,7 @@ from tb.benchmark.figures import (
 )
 from tb.common.files import write_json
 from tb.common.paths import BUILD_ROOT, relative
+from tb.common.text import columns
 from tb.dut.manifest import Manifest, reference_manifests
 from tb.record.settings import RunSettings
 from tb.run.console import Console
@@ -42,28 +44,28 @@ EVERYTHING_COPIES = ((2048, 4096),)
 AXI_COPIES = ((256, 60), (2048, 30), (16384, 8))
 LATENCIES = (1, 40, 100)
 
-FIX_LATENCIES = (1, 40)
-"""Latencies that the write-backs are measured at; local ports are measured up to 63 clocks."""
+TIMED_BYTES = 2 << 20
+"""Bytes that the ops of one repetition of an overhead write."""
 
-OPS_ROUNDS = 16
-"""Times that a block of one of the other ops is sent per repetition."""
+LONG_ROWS = (
+    *("mte_gm_ub long rows", "mte_gm_ub unaligned rows"),
+    *("mte_ub_gm 8 KiB", "mte_ub_gm unaligned rows"),
+)
+SHORT_ROWS = ("mte_gm_ub short rows", "mte_ub_gm short rows")
+"""Streams of the budget's rows of GM, long ones and those of one word."""
 
 NZ_TARGET = ("nd2nz 64 x 512 f16", 1)
-"""Shape and latency of the NZ repack's budget."""
-
-FIX_ROUNDS = 4
-"""The same for tiles of write-backs, which are larger."""
+"""Stream and latency of the NZ repack's budget."""
 
 FIX_TARGET = ("nz2nd f16 to UB", 1)
-"""Tile and latency of the write-back's budget: 16-bit results, contiguous rows."""
+"""Stream and latency of the write-back's budget: 16-bit results, contiguous rows."""
 
 MODULES = {
     "HarnessBench": "tb.benchmark.workload",
     "PythonAxiBench": "tb.benchmark.workload",
     "OpsBench": "tb.benchmark.workload_ops",
-    "FixBench": "tb.benchmark.workload_fix",
 }
-"""Key of each measurement."""
+"""Module of each measurement."""
 
 LOAD_UNIT = "pto_gm_load"
 LOAD_OPS = ("mte_gm_ub", "mte_gm_l1")
@@ -165,107 +167,112 @@ def _ratio(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
 def _targets(
     measured: Measurements, ratios: dict[str, dict[str, float]], python: dict[str, dict[str, float]]
 ) -> list[Target]:
-    targets = [
-        Target(
-            name="2 KiB, checked, times faster than with the Python AXI memory",
-            value=ratios["Python AXI / checked"]["2048"],
-            must=25,
-            aim=60,
-            higher_is_better=True,
+    """Returns the lines of the budget that were measured: of several values the worst."""
+    rates = measured.rates
+    budget: tuple[tuple[str, list[float], float, float, bool], ...] = (
+        (
+            "2 KiB, checked, times faster than with the Python AXI memory",
+            [ratios["Python AXI / checked"]["2048"]],
+            *(25, 60, True),
         ),
-        Target(
-            name="16 KiB, checked, time over self-driven unchecked",
-            value=ratios["checked / self-driven"]["16384"],
-            must=3,
-            aim=1.5,
-            higher_is_better=False,
+        (
+            "16 KiB, checked, time over self-driven unchecked",
+            [ratios["checked / self-driven"]["16384"]],
+            *(3, 1.5, False),
         ),
-        Target(
-            name="2 KiB, Python time per transaction, us",
-            value=sum(python["2048"].values()),
-            must=150,
-            aim=60,
-            higher_is_better=False,
+        (
+            "2 KiB, Python time per transaction, us",
+            [sum(python["2048"].values())],
+            *(150, 60, False),
         ),
+        (
+            "long rows, words per cycle, worst of engines, latencies, alignments",
+            [row.per_cycle for row in rates if row.name in LONG_ROWS],
+            *(0.95, 0.99, True),
+        ),
+        (
+            "short rows, cycles lost per row at latency 1, worst",
+            [1 / row.per_cycle - 1 for row in rates if row.name in SHORT_ROWS and row.latency == 1],
+            *(1, 0, False),
+        ),
+        (
+            f"{FIX_TARGET[0]}, elements per cycle at latency {FIX_TARGET[1]}",
+            [row.per_cycle for row in rates if (row.name, row.latency) == FIX_TARGET],
+            *(8, 16, True),
+        ),
+        (
+            f"{NZ_TARGET[0]}, C0 blocks per cycle at latency {NZ_TARGET[1]}",
+            [row.alone for row in rates if (row.name, row.latency) == NZ_TARGET],
+            *(0.9, 0.99, True),
+        ),
+    )
+    return [
+        Target(
+            name=name,
+            value=min(values) if higher else max(values),
+            must=must,
+            aim=aim,
+            higher_is_better=higher,
+        )
+        for name, values, must, aim, higher in budget
+        if values
     ]
-    if measured.long_rows:
-        worst = min(row.beats_per_cycle for row in measured.long_rows)
-        targets.append(
-            Target(
-                name="long rows, data beats per cycle, worst of engines, latencies, alignments",
-                value=worst,
-                must=0.95,
-                aim=0.99,
-                higher_is_better=True,
-            )
-        )
-    ideal = [row.lost_per_row for row in measured.short_rows if row.latency == 1]
-    if ideal:
-        targets.append(
-            Target(
-                name="short rows, cycles lost per row at latency 1, worst",
-                value=max(ideal),
-                must=1,
-                aim=0,
-                higher_is_better=False,
-            )
-        )
-    tiles = [row for row in measured.rates if (row.name, row.latency) == FIX_TARGET]
-    if tiles:
-        targets.append(
-            Target(
-                name=f"{FIX_TARGET[0]}, elements per cycle at latency {FIX_TARGET[1]}",
-                value=tiles[0].per_cycle,
-                must=8,
-                aim=16,
-                higher_is_better=True,
-            )
-        )
-    nd2nz = [row for row in measured.rates if (row.name, row.latency) == NZ_TARGET]
-    if nd2nz:
-        targets.append(
-            Target(
-                name=f"{NZ_TARGET[0]}, C0 blocks per cycle at latency {NZ_TARGET[1]}",
-                value=nd2nz[0].alone,
-                must=0.9,
-                aim=0.99,
-                higher_is_better=True,
-            )
-        )
-    return targets
 
 
 def render(report: BenchReport) -> str:
     """Returns the report as text."""
-    lines = [f"Copies GM -> UB by {LOAD_UNIT}, one row, random GM alignment, memory latency 1", ""]
-    lines.append(f"  {'us per transaction':<24}" + "".join(f"{f'{n} B':>12}" for n in SIZES))
-    for way, row in report.microseconds.items():
-        lines.append(f"  {way:<24}" + "".join(f"{value:12.1f}" for value in row.values()))
-    for way, row in report.megabytes_per_second.items():
-        cells = "".join(f"{value:12.1f}" for value in row.values())
-        lines.append(f"  {f'MB/s, {way}':<24}{cells}")
-    for name, row in report.ratios.items():
-        lines.append(f"  {name:<24}" + "".join(f"{value:11.2f}x" for value in row.values()))
-    lines += _everything_lines(report)
-    lines += ["", "Python time of the checked copies, us per transaction", ""]
-    phases = list(next(iter(report.python_microseconds.values())))
-    lines.append(f"  {'bytes':<10}" + "".join(f"{name:>10}" for name in [*phases, "total"]))
-    for size, split in report.python_microseconds.items():
-        values = [*split.values(), sum(split.values())]
-        lines.append(f"  {size:<10}" + "".join(f"{value:10.1f}" for value in values))
-    lines += ["", *_engine_lines(report.measurements)]
-    lines += ["", *_rate_lines(report.measurements.rates)]
-    lines += ["", *_overhead_lines(report.measurements.overheads), "", "Budget", ""]
-    for target in report.targets:
-        bound = ">=" if target.higher_is_better else "<="
-        lines.append(
-            f"  {target.name:<72} {target.value:8.2f}   must {bound} {target.must:g}, "
-            f"aim {bound} {target.aim:g}: {target.verdict}"
-        )
-    lines += ["", "Ways:"]
-    lines += [f"  {way:<12} {text}" for way, text in report.ways.items()]
-    lines += [f"Memory: {report.memory_model}"]
-    return "\n".join(lines)
+    python = report.python_microseconds
+    parts = (
+        (
+            f"Copies GM -> UB by {LOAD_UNIT}, one row, random GM alignment, memory latency 1",
+            [*columns(_copy_rows(report)), *_everything_lines(report)],
+        ),
+        (
+            "Python time of the checked copies, us per transaction",
+            columns(
+                [
+                    ["bytes", *next(iter(python.values())), "total"],
+                    *([size, *_tenths(*x.values(), sum(x.values()))] for size, x in python.items()),
+                ]
+            ),
+        ),
+        (
+            "Streams, units per cycle: streaming / one op alone, latency and all",
+            [
+                *columns(_rate_rows(report.measurements.rates), left=3),
+                f"Local ports answer after the same latency, at most {LOCAL_LATENCY} clocks. Rows "
+                "of GM have a limit at",
+                "long latencies: min(1, outstanding x words / (latency + 1)), with 16 bursts in "
+                "flight.",
+            ],
+        ),
+        ("Ops, us per op at latency 1", columns(_overhead_rows(report.measurements.overheads))),
+        ("Budget", _budget_lines(report.targets)),
+    )
+    lines = [
+        line for title, body in parts for line in (title, "", *(f"  {row}" for row in body), "")
+    ]
+    ways = [f"  {way:<12} {text}" for way, text in report.ways.items()]
+    return "\n".join([*lines, "Ways:", *ways, f"Memory: {report.memory_model}"])
+
+
+def _tenths(*values: float) -> list[str]:
+    return [f"{value:.1f}" for value in values]
+
+
+def _copy_rows(report: BenchReport) -> list[list[str]]:
+    return [
+        ["us per transaction", *(f"{size} B" for size in SIZES)],
+        *([way, *_tenths(*row.values())] for way, row in report.microseconds.items()),
+        *(
+            [f"MB/s, {way}", *_tenths(*row.values())]
+            for way, row in report.megabytes_per_second.items()
+        ),
+        *(
+            [name, *(f"{value:.2f}x" for value in row.values())]
+            for name, row in report.ratios.items()
+        ),
+    ]
 
 
 def _everything_lines(report: BenchReport) -> list[str]:
@@ -276,69 +283,41 @@ def _everything_lines(report: BenchReport) -> list[str]:
     micro = median_of(report.measurements.everything, CHECKED, size).microseconds
     ratio = report.microseconds[PYTHON_AXI][str(size)] / micro
     return [
-        f"  With all engines in the build a checked copy of {size} B takes {micro:.1f} us,",
-        f"  {ratio:.1f} times faster than with the Python AXI memory with the load unit alone.",
+        f"With all engines in the build a checked copy of {size} B takes {micro:.1f} us,",
+        f"{ratio:.1f} times faster than with the Python AXI memory with the load unit alone.",
     ]
 
 
-def _engine_lines(measured: Measurements) -> list[str]:
-    lines = ["Engines, data beats per cycle on rows of 16 KiB", ""]
-    lines.append(f"  {'engine':<8}{'latency':>8}{'aligned':>10}{'unaligned':>11}")
-    keys = dict.fromkeys((row.engine, row.latency) for row in measured.long_rows)
-    for engine, latency in keys:
-        found = {
-            bool(row.offset): row.beats_per_cycle
-            for row in measured.long_rows
-            if (row.engine, row.latency) == (engine, latency)
-        }
-        lines.append(f"  {engine:<8}{latency:>8}{found[False]:>10.3f}{found[True]:>11.3f}")
-    lines += ["", "Engines, cycles lost per row of n beats (contiguous / with gaps)", ""]
-    beats = sorted({row.row_beats for row in measured.short_rows})
-    lines.append(f"  {'engine':<8}{'latency':>8}" + "".join(f"{n:>16}" for n in beats))
-    for engine, latency in keys:
-        cells = ""
-        for count in beats:
-            lost = {
-                row.contiguous: row.lost_per_row
-                for row in measured.short_rows
-                if (row.engine, row.latency, row.row_beats) == (engine, latency, count)
-            }
-            cells += f"{f'{lost[True]:.2f} / {lost[False]:.2f}':>16}"
-        lines.append(f"  {engine:<8}{latency:>8}{cells}")
-    lines.append(
-        "  At long latencies short rows follow min(1, outstanding x beats / (latency + 1)): 16 "
-        "bursts\n  may be in flight (docs/contract.md), whatever the engine."
-    )
-    return lines
-
-
-def _rate_lines(rates: Sequence[Rate]) -> list[str]:
+def _rate_rows(rates: Sequence[Rate]) -> list[list[str]]:
+    streams: dict[tuple[str, str, str], dict[int, str]] = {}
+    for row in rates:
+        cells = streams.setdefault((row.name, row.engine, row.unit), {})
+        cells[row.latency] = f"{row.per_cycle:.3f} / {row.alone:.3f}"
     latencies = sorted({row.latency for row in rates})
-    lines = ["Other ops, units per cycle: streaming / one op alone, latency and all", ""]
-    cells = "".join(f"{f'latency {n}':>18}" for n in latencies)
-    lines.append(f"  {'op':<22}{'engine':<8}{'unit':<11}{cells}")
-    for name in dict.fromkeys(row.name for row in rates):
-        mine = {row.latency: row for row in rates if row.name == name}
-        first = next(iter(mine.values()))
-        cells = "".join(f"{f'{row.per_cycle:.3f} / {row.alone:.3f}':>18}" for row in mine.values())
-        lines.append(f"  {name:<22}{first.engine:<8}{first.unit:<11}{cells}")
-    lines.append("  Local ports answer after the same latency, at most 63 clocks.")
-    return lines
+    head = ["stream", "engine", "unit", *(f"latency {latency}" for latency in latencies)]
+    return [
+        head,
+        *([*key, *(cells.get(at, "") for at in latencies)] for key, cells in streams.items()),
+    ]
 
 
-def _overhead_lines(overheads: Sequence[Overhead]) -> list[str]:
-    lines = ["Other ops, us per op at latency 1", ""]
-    lines.append(
-        f"  {'op':<22}{'bytes':>8}{'checked':>10}{'self-driven':>13}{'ratio':>8}{'Python':>9}"
-        f"{'model':>9}"
-    )
+def _overhead_rows(overheads: Sequence[Overhead]) -> list[list[str]]:
+    rows = [["op", "bytes", "checked", "self-driven", "ratio", "Python", "model"]]
     for name in dict.fromkeys(row.name for row in overheads):
         found = sorted((row for row in overheads if row.name == name), key=lambda x: x.checked)
         row = found[(len(found) - 1) // 2]
-        lines.append(
-            f"  {row.name:<22}{row.bytes:>8}{row.checked:>10.1f}{row.self_driven:>13.1f}"
-            f"{row.checked / row.self_driven:>7.2f}x{row.python:>9.1f}{row.model:>9.1f}"
-        )
+        ratio = f"{row.checked / row.self_driven:.2f}x"
+        times = _tenths(row.checked, row.self_driven)
+        rows.append([name, str(row.bytes), *times, ratio, *_tenths(row.python, row.model)])
+    return rows
+
+
+def _budget_lines(targets: Sequence[Target]) -> list[str]:
+    lines = columns([[target.name, f"{target.value:.2f}"] for target in targets])
+    for number, target in enumerate(targets):
+        bound = ">=" if target.higher_is_better else "<="
+        goal = f"must {bound} {target.must:g}, aim {bound} {target.aim:g}"
+        lines[number] += f"   {goal}: {target.verdict}"
     return lines
 
 
@@ -349,7 +328,6 @@ def measure(
     options: dict[str, Any],
     manifests: tuple[Manifest, ...],
     *,
-    axi_pins: bool,
     fast_build: bool = False,
 ) -> tuple[Measurements, str]:
     """Runs one bench test; returns its measurements and, if it failed, the reason."""
@@ -362,13 +340,13 @@ def measure(
             "class": class_name,
             "transactions": 1,
             "fixed_length": True,
-            "axi_pins": axi_pins,
+            "axi_pins": class_name == "PythonAxiBench",
             "doc": "measurement",
         }
     )
-    settings = settings.model_copy(update={"options": {**options, "file": str(file)}})
+    all_options = {"illegal": 0.0, "faults": 0.0, **options, "file": str(file)}
     record = run_once(
-        settings,
+        settings.model_copy(update={"options": all_options}),
         planned,
         manifests=manifests,
         variant="" if len(manifests) > 1 else manifests[0].module,
@@ -396,56 +374,24 @@ def bench_command(seed: int, json_path: Path | None = None) -> int:
     target = json_path or BUILD_ROOT / "bench.json"
     engines = reference_manifests()
     load = (load_unit(engines),)
-    common = {"repetitions": REPETITIONS, "illegal": 0.0, "faults": 0.0}
-    steps: list[tuple[str, str, dict[str, Any], tuple[Manifest, ...], bool]] = [
-        (
-            "copies through the bench",
-            "HarnessBench",
-            {**common, "copies": HARNESS_COPIES, "latencies": ()},
-            load,
-            False,
-        ),
+    ops = {"latencies": LATENCIES, "bytes": TIMED_BYTES}
+    steps: tuple[tuple[str, str, dict[str, Any], tuple[Manifest, ...]], ...] = (
+        ("copies through the bench", "HarnessBench", {"copies": HARNESS_COPIES}, load),
         (
             "the same with all engines in the build",
             "HarnessBench",
-            {**common, "copies": EVERYTHING_COPIES, "latencies": ()},
+            {"copies": EVERYTHING_COPIES},
             engines,
-            False,
         ),
-        (
-            "engine figures",
-            "HarnessBench",
-            {**common, "copies": (), "latencies": LATENCIES},
-            engines,
-            False,
-        ),
-        (
-            "the other ops",
-            "OpsBench",
-            {**common, "copies": (), "latencies": LATENCIES, "rounds": OPS_ROUNDS},
-            engines,
-            False,
-        ),
-        (
-            "write-backs",
-            "FixBench",
-            {**common, "copies": (), "latencies": FIX_LATENCIES, "rounds": FIX_ROUNDS},
-            engines,
-            False,
-        ),
-        (
-            "copies with the Python AXI memory",
-            "PythonAxiBench",
-            {**common, "copies": AXI_COPIES, "latencies": ()},
-            load,
-            True,
-        ),
-    ]
+        ("streams and other ops", "OpsBench", ops, engines),
+        ("copies with the Python AXI memory", "PythonAxiBench", {"copies": AXI_COPIES}, load),
+    )
     whole = Measurements()
-    for number, (doc, class_name, options, manifests, pins) in enumerate(steps, 1):
+    for number, (doc, class_name, options, manifests) in enumerate(steps, 1):
         console.say(f"bench    {number} of {len(steps)}: {doc} (builds first where needed)")
         name = f"bench-{class_name.lower()}"
-        part, wrong = measure(name, class_name, seed, options, manifests, axi_pins=pins)
+        options = {**options, "repetitions": REPETITIONS}
+        part, wrong = measure(name, class_name, seed, options, manifests)
         if wrong:
             console.say(f"FAIL bench: {doc}: {wrong}")
             return 1
@@ -453,8 +399,6 @@ def bench_command(seed: int, json_path: Path | None = None) -> int:
             whole.everything += part.copies
         else:
             whole.copies += part.copies
-        whole.long_rows += part.long_rows
-        whole.short_rows += part.short_rows
         whole.rates += part.rates
         whole.overheads += part.overheads
     report = report_of(whole)

@@ -2,7 +2,7 @@
 """The pyuvm tests that ``make bench`` runs; measure.py starts them and evaluates the figures.
 
 Options of the run: ``file`` for the measurements, ``repetitions`` of each, ``copies`` as pairs of
-bytes and transactions, ``latencies`` of GM for the engine figures.
+bytes and transactions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pyuvm import ConfigDB
 from sequences.constraints import OpConstraints, SizeClass
 from sequences.draw.copies import CopyGenerator
 from sequences.streams.workload import stream
-from tb.benchmark.figures import Copies, LongRow, Measurements, ShortRows
+from tb.benchmark.figures import Copies, Measurements
 from tb.common.files import write_json
 from tb.env.pins import DESC_SIGNALS, DONE_SIGNALS, descriptor_value
 from tb.env.python_axi import PythonAxiMemory, start_clock
@@ -36,22 +36,13 @@ from tb.harness.items import MAX_IN_FLIGHT
 from tb.harness.knobs import PROFILES, KnobProfile
 from tb.harness.mailbox import Mailbox
 from tb.isa.block import OpBlock, from_ops
-from tb.isa.dma.op import MteGmUb, MteUbGm
+from tb.isa.dma.op import MteGmUb
 from tb.isa.lower import V06Op
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space, ub_space
 
 OP = "mte_gm_ub"
 SLOT = SLOTS.index("mte2")
-
-LONG_BYTES = 16384
-LONG_OPS = 8
-UNALIGNED = 13
-ROWS = 256
-ROW_BEATS = (1, 2, 4, 8)
-GM_GAP = 96
-UB_GAP = 64
-"""Bytes between rows that are not contiguous."""
 
 BLOCK_OPS = 256
 """Copies in a block, or as many as the destinations in both UBs hold."""
@@ -157,7 +148,7 @@ class CopyBench(RandomTest):
 
 @pyuvm.test()
 class HarnessBench(CopyBench):
-    """Copies with and without the checking side, and the engines' own figures."""
+    """Copies with and without the checking side."""
 
     def configure(self) -> None:
         """Makes the subscriber for done records, and counts the processor's time."""
@@ -183,8 +174,6 @@ class HarnessBench(CopyBench):
                 self.use(size, transactions, seed + repetition)
                 self.found.copies.append(await self.self_driven(size))
                 self.found.copies.append(await self.checked(size))
-        if self.option("latencies"):
-            await self.engines()
 
     async def self_driven(self, size: int) -> Copies:
         """Times the copies in batches that fill the ring; Python wakes at the end of each."""
@@ -240,55 +229,6 @@ class HarnessBench(CopyBench):
             **spent,
         )
 
-    # --- engines -----------------------------------------------------------------------------
-
-    async def engines(self) -> None:
-        """Measures every engine at every latency."""
-        for latency in self.option("latencies"):
-            self.run.mailbox.set_knobs(axi_read_latency=latency, axi_write_latency=latency)
-            for name in ("mte2", "mte3"):
-                await self.engine(name, latency)
-
-    async def engine(self, name: str, latency: int) -> None:
-        """Measures one engine: a word, long rows one after another, many short rows."""
-        bus = self.run.settings.gm_width // 8
-        fixed = await self.clocks([copy_op(name, 0, 0, bus)]) - 1
-        for offset in (0, UNALIGNED):
-            stride = LONG_BYTES + 4096
-            ops = [
-                copy_op(name, offset + k * stride, k * LONG_BYTES, LONG_BYTES)
-                for k in range(LONG_OPS)
-            ]
-            beats = LONG_OPS * -(-(offset + LONG_BYTES) // bus)
-            single = await self.clocks(ops[:1])
-            self.found.long_rows.append(
-                LongRow(
-                    engine=name,
-                    latency=latency,
-                    offset=offset,
-                    beats=beats,
-                    cycles=await self.clocks(ops),
-                    fixed=fixed,
-                    single=single,
-                )
-            )
-        for beats in ROW_BEATS:
-            for gap in (False, True):
-                length = beats * bus
-                strides = (length + GM_GAP * gap, length + UB_GAP * gap)
-                op = copy_op(name, 0, 0, length, ROWS, strides)
-                self.found.short_rows.append(
-                    ShortRows(
-                        engine=name,
-                        latency=latency,
-                        row_beats=beats,
-                        contiguous=not gap,
-                        rows=ROWS,
-                        cycles=await self.clocks([op]),
-                        fixed=fixed,
-                    )
-                )
-
     async def clocks(self, ops: Sequence[V06Op], ctrl: int = 0) -> int:
         """Runs ops back to back, checked; returns clocks from the first accept to the last done.
 
@@ -297,15 +237,6 @@ class HarnessBench(CopyBench):
         await self.send(stream(ops, ctrl))
         (records,) = self.tap.last.done.values()
         return int(records["done_cycle"][-1]) - int(records["accept_cycle"][0])
-
-
-def copy_op(
-    slot: str, gm: int, ub: int, length: int, rows: int = 1, strides: tuple[int, int] = (0, 0)
-) -> MteGmUb | MteUbGm:
-    """Returns a copy by the engine of ``slot``; ``strides`` are those of GM and UB."""
-    if slot == "mte2":
-        return MteGmUb(gm, ub, length, rows, *strides)
-    return MteUbGm(ub, gm, length, rows, *strides[::-1])
 
 
 @pyuvm.test()

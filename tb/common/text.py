@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable, Sequence
+
 from tb.common.errors import PtoError
 
 
@@ -17,6 +20,23 @@ def percent_text(percent: float, digits: int = 1) -> str:
 def counted(number: int, noun: str) -> str:
     """Returns a number with its noun, which has an ``s`` unless the number is 1."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Returns rows of cells as lines; the first ``left`` columns are flush left, others right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = list(map(str.ljust, row[:left], widths))
+        cells += map(str.rjust, row[left:], widths[left:])
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def meant(name: str, legal: Iterable[str]) -> str:
+    """Returns the end of a message about an unknown name: the legal one that is like it, if any."""
+    close = difflib.get_close_matches(name, list(legal), 1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def comma_list(text: str, name: str, where: str, legal: str) -> list[str]:
