@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from sequences.op_filter import Bools, OpFilter
 from tb.dut.manifest import Capabilities
-from tb.dut.selection import has_elements, without_bits
+from tb.dut.selection import refusals, unreported
 from tb.isa.block import FAMILIES, OpBlock
 from tb.isa.descriptor import unpack
-from tb.isa.dma.table import MAX_LOOPS, MTE_UB_GM
+from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.l0.table import ELEMENT_CODES, LOADS
 from tb.isa.ops import OPS, SLOTS
 from tb.isa.rules import d_violations
@@ -21,10 +21,53 @@ _DMA = FAMILIES.index("dma")
 _FIX = FAMILIES.index("fix")
 _L0 = FAMILIES.index("l0")
 
+_ELEMENT_LOADS = [spec.opcode for spec in LOADS.values() if not spec.scales]
 
-def _of_slot(block: OpBlock, slot: str) -> Bools:
-    found: Bools = block.slot == SLOTS.index(slot)
-    return found
+
+def _loops(block: OpBlock, can: Capabilities) -> Bools:
+    loops = np.where(block.family == _DMA, block.column("n_loops"), 0)
+    loops = np.where(block.family == _FIX, block.column("loop3_en"), loops)
+    more: Bools = loops > can.loops
+    return more
+
+
+def _pad(block: OpBlock, _: Capabilities) -> Bools:
+    selects = [block.column(name) != 0 for name in ("pad_en", "pad_left", "pad_right")]
+    padded: Bools = (block.family == _DMA) & np.any(selects, axis=0)
+    return padded
+
+
+def _legacy(block: OpBlock, _: Capabilities) -> Bools:
+    legacy = np.zeros(len(block), dtype=bool)
+    legacy[block.legacy_forms] = True
+    return legacy
+
+
+def _atomic(block: OpBlock, _: Capabilities) -> Bools:
+    updates: Bools = (block.opcode == MTE_UB_GM.opcode) & (block.column("atomic_type") > 0)
+    return updates
+
+
+def _transpose(block: OpBlock, _: Capabilities) -> Bools:
+    turned: Bools = (block.family == _L0) & (block.column("transpose") != 0)
+    return turned
+
+
+def _elements(block: OpBlock, can: Capabilities) -> Bools:
+    codes = [ELEMENT_CODES[size] for size in can.element_bits]
+    other: Bools = np.isin(block.opcode, _ELEMENT_LOADS) & ~np.isin(block.column("elem"), codes)
+    return other
+
+
+REFUSED: Mapping[str, Callable[[OpBlock, Capabilities], Bools]] = {
+    "loops": _loops,
+    "pad": _pad,
+    "legacy": _legacy,
+    "atomic": _atomic,
+    "transpose": _transpose,
+    "elements": _elements,
+}
+"""Name of :func:`tb.dut.selection.refusals` to the ops of a block that an engine refuses."""
 
 
 def taken_ops(capabilities: Mapping[str, Capabilities]) -> OpFilter:
@@ -35,79 +78,14 @@ def taken_ops(capabilities: Mapping[str, Capabilities]) -> OpFilter:
     return OpFilter("taken_ops", lambda block: taken[block.opcode], "ops that no engine takes")
 
 
-def fewer_loops(slot: str, most: int) -> OpFilter:
-    """Returns the predicate of ops of at most ``most`` loop groups; a loop3 is one."""
+def not_refused(slot: str, name: str, words: str, can: Capabilities) -> OpFilter:
+    """Returns the predicate of ops that the engine of a slot does not refuse for one reason."""
 
     def holds(block: OpBlock) -> Bools:
-        loops = np.where(block.family == _DMA, block.column("n_loops"), 0)
-        loops = np.where(block.family == _FIX, block.column("loop3_en"), loops)
-        kept: Bools = ~_of_slot(block, slot) | (loops <= most)
+        kept: Bools = ~((block.slot == SLOTS.index(slot)) & REFUSED[name](block, can))
         return kept
 
-    what = f"more than {most} loops" if most else "loops"
-    return OpFilter(f"{slot}_loops", holds, f"{what}: the engine of {slot} takes none")
-
-
-def no_pads(slot: str) -> OpFilter:
-    """Returns the predicate of ops without padded rows."""
-
-    def holds(block: OpBlock) -> Bools:
-        selects = [block.column(name) != 0 for name in ("pad_en", "pad_left", "pad_right")]
-        padded = (block.family == _DMA) & np.any(selects, axis=0)
-        kept: Bools = ~(_of_slot(block, slot) & padded)
-        return kept
-
-    return OpFilter(f"{slot}_pad", holds, f"padded rows: the engine of {slot} takes none")
-
-
-def no_legacy(slot: str) -> OpFilter:
-    """Returns the predicate of ops in v0.6 forms."""
-
-    def holds(block: OpBlock) -> Bools:
-        legacy = np.zeros(len(block), dtype=bool)
-        legacy[block.legacy_forms] = True
-        kept: Bools = ~(_of_slot(block, slot) & legacy)
-        return kept
-
-    return OpFilter(f"{slot}_legacy", holds, f"legacy forms: the engine of {slot} takes none")
-
-
-def no_atomic_stores(slot: str) -> OpFilter:
-    """Returns the predicate of ops without stores that CTRL makes updates."""
-
-    def holds(block: OpBlock) -> Bools:
-        updates = (block.opcode == MTE_UB_GM.opcode) & (block.column("atomic_type") > 0)
-        kept: Bools = ~updates
-        return kept
-
-    return OpFilter(f"{slot}_atomic", holds, f"atomic stores: the engine of {slot} takes none")
-
-
-def no_transposition(slot: str) -> OpFilter:
-    """Returns the predicate of ops without transposed loads to L0."""
-
-    def holds(block: OpBlock) -> Bools:
-        turned = (block.family == _L0) & (block.column("transpose") != 0)
-        kept: Bools = ~(_of_slot(block, slot) & turned)
-        return kept
-
-    return OpFilter(
-        f"{slot}_transpose", holds, f"transposed loads: the engine of {slot} takes none"
-    )
-
-
-def loaded_elements(slot: str, bits: Sequence[int]) -> OpFilter:
-    """Returns the predicate of ops without loads to L0 of other elements; scales have none."""
-    codes = [ELEMENT_CODES[size] for size in bits]
-    loads = [spec.opcode for spec in LOADS.values() if not spec.scales]
-
-    def holds(block: OpBlock) -> Bools:
-        other = np.isin(block.opcode, loads) & ~np.isin(block.column("elem"), codes)
-        kept: Bools = ~(_of_slot(block, slot) & other)
-        return kept
-
-    what = f"loads of {without_bits(bits)}-bit elements"
-    return OpFilter(f"{slot}_elements", holds, f"{what}: the engine of {slot} takes none")
+    return OpFilter(f"{slot}_{name}", holds, f"{words}: the engine of {slot} takes none")
 
 
 def reported_rules(slot: str, rules: Sequence[str]) -> OpFilter:
@@ -118,7 +96,8 @@ def reported_rules(slot: str, rules: Sequence[str]) -> OpFilter:
         kept = np.ones(len(block), dtype=bool)
         if block.expected_rule is None:
             return kept
-        illegal = np.flatnonzero((block.expected_rule > 0) & _of_slot(block, slot))
+        of_slot = block.slot == SLOTS.index(slot)
+        illegal = np.flatnonzero((block.expected_rule > 0) & of_slot)
         words = block.pack() if len(illegal) else None
         for index in illegal.tolist():
             assert words is not None
@@ -137,19 +116,7 @@ def capability_filters(capabilities: Mapping[str, Capabilities]) -> tuple[OpFilt
     if {name for can in capabilities.values() for name in can.ops} < set(OPS):
         filters.append(taken_ops(capabilities))
     for slot, can in capabilities.items():
-        if can.loops < MAX_LOOPS:
-            filters.append(fewer_loops(slot, can.loops))
-        if not can.pad:
-            filters.append(no_pads(slot))
-        if not can.legacy:
-            filters.append(no_legacy(slot))
-        if MTE_UB_GM.name in can.ops and not can.atomic_stores:
-            filters.append(no_atomic_stores(slot))
-        if has_elements(can.ops):
-            if not can.transpose:
-                filters.append(no_transposition(slot))
-            if without_bits(can.element_bits):
-                filters.append(loaded_elements(slot, can.element_bits))
-        if {rule for name in can.ops for rule in OPS[name].rule_names} - set(can.d_rules):
+        filters += [not_refused(slot, name, words, can) for name, words in refusals(can).items()]
+        if unreported(can):
             filters.append(reported_rules(slot, can.d_rules))
     return tuple(filters)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from tb.common.errors import PtoError
 from tb.common.text import comma_list
-from tb.dut.manifest import Capabilities, Manifest
-from tb.isa.dma.table import MTE_UB_GM
+from tb.dut.manifest import Capabilities, ErrorKind, Manifest
+from tb.isa.dma.table import MAX_LOOPS, MTE_UB_GM
 from tb.isa.l0.table import ELEMENT_CODES, LOADS
 from tb.isa.ops import LEGACY_FORMS, OPS
 
@@ -83,9 +84,24 @@ def has_elements(ops: Iterable[str]) -> bool:
     return any(name in LOADS and not LOADS[name].scales for name in ops)
 
 
-def without_bits(bits: Collection[int]) -> str:
-    """Returns the widths of elements of loads to L0 that are not among ``bits``, as text."""
-    return ", ".join(str(size) for size in sorted(ELEMENT_CODES) if size not in bits)
+def refusals(can: Capabilities) -> dict[str, str]:
+    """Returns the kinds of ops that an engine does not take: names of REFUSED, each in words."""
+    loads = has_elements(can.ops)
+    bits = ", ".join(str(size) for size in sorted(ELEMENT_CODES) if size not in can.element_bits)
+    found = (
+        ("loops", can.loops < MAX_LOOPS, f"more than {can.loops} loops" if can.loops else "loops"),
+        ("pad", not can.pad, "padded rows"),
+        ("legacy", not can.legacy, "legacy forms"),
+        ("atomic", MTE_UB_GM.name in can.ops and not can.atomic_stores, "atomic stores"),
+        ("transpose", loads and not can.transpose, "transposed loads"),
+        ("elements", loads and bool(bits), f"loads of {bits}-bit elements"),
+    )
+    return {name: words for name, refused, words in found if refused}
+
+
+def unreported(can: Capabilities) -> list[str]:
+    """Returns the D rules of its ops that an engine does not report."""
+    return sorted({rule for op in can.ops for rule in OPS[op].rule_names} - set(can.d_rules))
 
 
 def exclusions(manifests: Iterable[Manifest], outstanding: int = 1) -> list[str]:
@@ -98,35 +114,19 @@ def exclusions(manifests: Iterable[Manifest], outstanding: int = 1) -> list[str]
     found = []
     for manifest in manifests:
         can = manifest.capabilities
-        parts = []
         of_slot = [op.name for op in OPS.values() if op.slot == manifest.slot]
-        if missing := [name for name in of_slot if name not in manifest.ops]:
-            parts.append(f"ops {', '.join(missing)}")
-        if can.loops < 3:
-            parts.append(f"more than {can.loops} loops" if can.loops else "loops")
-        if not can.pad:
-            parts.append("padded rows")
-        if not can.legacy:
-            parts.append("legacy forms")
-        if MTE_UB_GM.name in manifest.ops and not can.atomic_stores:
-            parts.append("atomic stores")
-        if has_elements(manifest.ops):
-            if not can.transpose:
-                parts.append("transposed loads")
-            if missing_bits := without_bits(can.element_bits):
-                parts.append(f"loads of {missing_bits}-bit elements")
-        rules = {rule for op in manifest.ops for rule in OPS[op].rule_names}
-        silent = sorted(rules - set(can.d_rules))
-        if silent:
-            parts.append(f"ops that break {', '.join(silent)}")
-        kinds = [kind for kind in ("read", "write", "local") if kind not in can.errors]
-        if kinds:
-            parts.append(f"{', '.join(kinds)} errors")
-        if can.errors and not can.error_address:
-            parts.append("addresses of errors")
-        if can.outstanding < outstanding:
-            parts.append(f"more than {can.outstanding} bursts in flight")
-        if parts:
+        missing = ", ".join(name for name in of_slot if name not in manifest.ops)
+        silent = ", ".join(unreported(can))
+        kinds = ", ".join(kind for kind in get_args(ErrorKind) if kind not in can.errors)
+        facts = (
+            (missing, f"ops {missing}"),
+            *((True, words) for words in refusals(can).values()),
+            (silent, f"ops that break {silent}"),
+            (kinds, f"{kinds} errors"),
+            (can.errors and not can.error_address, "addresses of errors"),
+            (can.outstanding < outstanding, f"more than {can.outstanding} bursts in flight"),
+        )
+        if parts := [words for excluded, words in facts if excluded]:
             found.append(f"{manifest.title} ({manifest.slot}): {'; '.join(parts)}")
     return found
 

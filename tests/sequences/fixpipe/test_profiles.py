@@ -16,7 +16,7 @@ from sequences.fixpipe.ctrl import ctrl_of
 from sequences.fixpipe.generator import FixGenerator
 from sequences.fixpipe.parameters import Records, split_records
 from sequences.illegal.generator import IllegalGenerator
-from sequences.op_filter import OpFilter, without
+from sequences.op_filter import without
 from sequences.place.merge import merge
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
@@ -170,9 +170,11 @@ class TestCtrl:
     def test_no_legacy_form(self) -> None:
         """CTRL makes no legacy form of an op: engines without these take it."""
         block = next(FixGenerator(38, constraints=OpConstraints(ctrl=1.0)).blocks(30))
-        from tb.dut.limits import no_legacy
+        from tb.dut.limits import capability_filters
+        from tb.dut.manifest import Capabilities
 
-        found: OpFilter = no_legacy("fix")
+        can = Capabilities(ops=("mte_l0c_gm",), legacy=False)
+        (found,) = (one for one in capability_filters({"fix": can}) if one.name == "fix_legacy")
         assert found(block).all()
 
 
