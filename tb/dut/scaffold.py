@@ -8,11 +8,12 @@ it builds at once and fails its first transaction with the message that the READ
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
-from string import Template
 from typing import Literal
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pyslang.syntax import SyntaxTree
 
 from tb.common.errors import PtoError
@@ -31,7 +32,13 @@ Language = Literal["sv", "v"]
 
 LANGUAGES: tuple[Language, ...] = ("sv", "v")
 
-TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
 
 FIRST_FAILURE = (
     f"MISMATCH: retired with status {Status.RULE:d} {Status.RULE.name}, "
@@ -55,8 +62,6 @@ GROUPS: dict[str, str] = {
     "m_axi_b": "AXI4 write responses.",
 }
 """Comment above the ports of a group in the wrapper, by the prefix of their names."""
-
-_QUEUE = ("desc", "done", "busy")
 
 
 def new_dut(
@@ -88,6 +93,7 @@ def new_dut(
     chosen = [op for op in every if op in ops] or every[:1]
     source = f"{name}.{language}"
     rules = dict.fromkeys(rule for op in chosen for rule in OPS[op].rule_names)
+    operands = {operand.name for op in chosen for operand in OPS[op].operands}
     values = {
         "name": name,
         "slot": slot,
@@ -95,16 +101,30 @@ def new_dut(
         "manifest": _from_root(folder / "dut.toml"),
         "profile": claim,
         "op": chosen[0],
-        "ops": _quoted(chosen),
+        "quoted_ops": _quoted(chosen),
         "all_ops": _quoted(every),
         "rules": _quoted(rules),
+        "loops": any(operand.startswith("loop") for operand in operands),
+        "pad": any(operand.startswith("pad") for operand in operands),
+        "elements": has_elements(chosen),
+        "atomic": MTE_UB_GM.name in chosen,
+        "legacy": not set(chosen).isdisjoint(LEGACY_FORMS.values()),
         "failure": f"{FIRST_FAILURE}\n  transaction 0 on {slot}:",
+        "sv": language == "sv",
+        "parameters": parameters_of(slot),
+        "groups": [(prefix, [*ports]) for prefix, ports in groupby(ports_of(slot), _group)],
+        "last": ports_of(slot)[-1],
+        "comments": GROUPS,
+        "opcode_bits": OPCODE_BITS,
+        "ops": [OPS[op] for op in chosen],
+        "layouts": {OPS[op].layout.family: LAYOUTS[OPS[op].layout.family] for op in chosen},
+        "status": f"{Status.RULE:d}",
     }
-    files = {source: _wrapper(name, slot, chosen, language)}
-    for file in ("dut.toml", "README.md"):
-        files[file] = Template((TEMPLATES / f"{file}.txt").read_text()).substitute(values)
-    kept = [row for row in files["dut.toml"].splitlines(True) if _concerns(row, chosen)]
-    files["dut.toml"] = "".join(kept)
+    templates = {source: "wrapper.v", "dut.toml": "dut.toml", "README.md": "README.md"}
+    files = {
+        file: TEMPLATES.get_template(f"{template}.j2").render(values)
+        for file, template in templates.items()
+    }
     try:
         folder.mkdir(parents=True)
         for file, text in files.items():
@@ -122,21 +142,6 @@ def new_dut(
             remedy="choose a writable place with --folder",
         ) from None
     return folder / "dut.toml"
-
-
-def _concerns(row: str, ops: Sequence[str]) -> bool:
-    """Tells whether a line of a manifest is of use for ops; other keys are those of any op."""
-    key = row.partition(" ")[0]
-    if key in ("transpose", "element_bits"):
-        return has_elements(ops)
-    if key == "legacy":
-        return not set(ops).isdisjoint(LEGACY_FORMS.values())
-    if key == "atomic_stores":
-        return MTE_UB_GM.name in ops
-    operands = {operand.name for name in ops for operand in OPS[name].operands}
-    if key in ("loops", "pad"):
-        return any(name.startswith(key.removesuffix("s")) for name in operands)
-    return True
 
 
 def new_dut_command(
@@ -217,122 +222,3 @@ def _group(port: Port) -> str:
     """Returns the group of a port: a key of GROUPS."""
     name = "clk" if port.name == "rst_ni" else port.name
     return max((prefix for prefix in GROUPS if name.startswith(prefix)), key=len)
-
-
-def _wrapper(name: str, slot: str, ops: Sequence[str], language: str) -> str:
-    """Returns the text of the wrapper."""
-    lines = [
-        f"// {name}: an engine for slot {slot} of PTO-DV, made by `pto-dv new-dut`.",
-        "//",
-        "// Every port of the contract (docs/contract.md). Until your engine is added, outputs",
-        "// are tied off and each descriptor is reported as not implemented: status 1, rule 0.",
-        "`default_nettype none",
-        "",
-        f"module {name} #(",
-        *_parameters(slot, language),
-        ") (",
-        *_ports(slot),
-        ");",
-        "",
-        *_fields(ops),
-        "",
-        *_engine(language),
-        "",
-        *_tied(slot),
-        "endmodule",
-        "",
-        "`default_nettype wire",
-    ]
-    return "\n".join([*lines, ""])
-
-
-def _parameters(slot: str, language: str) -> Iterator[str]:
-    rows = parameters_of(slot)
-    kind = "int" if language == "sv" else "integer"
-    for row in rows:
-        end = "" if row is rows[-1] else ","
-        text = f"  parameter {kind} {row.name} = {row.default}{end}"
-        yield f"{text:<40} // {row.doc.replace('`', '')}"
-
-
-def _range(port: Port, slot: str) -> str:
-    width = port.width_in(slot)
-    if width == "1":
-        return ""
-    return f"[{int(width) - 1}:0]" if width.isdecimal() else f"[{width}-1:0]"
-
-
-def _ports(slot: str) -> Iterator[str]:
-    rows = ports_of(slot)
-    group = ""
-    for row in rows:
-        if _group(row) != group:
-            group = _group(row)
-            yield f"  // {GROUPS[group]}"
-        end = "" if row is rows[-1] else ","
-        text = f"  {row.direction:<6} wire {_range(row, slot):<22} {row.name}{end}"
-        yield f"{text:<52} // {row.doc}"
-
-
-def _fields(ops: Sequence[str]) -> Iterator[str]:
-    yield f"  wire [{OPCODE_BITS - 1}:0] opcode = desc_i[{OPCODE_BITS - 1}:0];"
-    for op in ops:
-        spec = OPS[op]
-        yield f"  localparam [{OPCODE_BITS - 1}:0] Op{_camel(op)} = {OPCODE_BITS}'d{spec.opcode};"
-        yield f"  // {spec.doc}"
-    for family in dict.fromkeys(OPS[op].layout.family for op in ops):
-        yield ""
-        yield f"  // Fields of a descriptor of layout {family}, valid during its handshake."
-        for name, placed in LAYOUTS[family].items():
-            bits = f"[{placed.msb}:{placed.lsb}]"
-            span = f"[{placed.field.container - 1}:0]" if placed.field.container > 1 else ""
-            text = f"  wire {span:<7} {family}_{name} = desc_i{bits};"
-            yield f"{text:<56} // {placed.field.doc}"
-
-
-def _camel(name: str) -> str:
-    return "".join(part.capitalize() for part in name.split("_"))
-
-
-def _engine(language: str) -> Iterator[str]:
-    reg, always = ("logic", "always_ff") if language == "sv" else ("reg  ", "always")
-    yield from (
-        "  // Your engine takes the place of what follows: a queue of one descriptor, and a done",
-        "  // that says that the opcode is unknown.",
-        f"  {reg} held_q;",
-        f"  {reg} [TagWidth-1:0] tag_q;",
-        "",
-        f"  {always} @(posedge clk_i or negedge rst_ni) begin",
-        "    if (!rst_ni) begin",
-        "      held_q <= 1'b0;",
-        "      tag_q  <= {TagWidth{1'b0}};",
-        "    end else if (desc_valid_i && desc_ready_o) begin",
-        "      held_q <= 1'b1;",
-        "      tag_q  <= desc_tag_i;",
-        "    end else if (done_ready_i) begin",
-        "      held_q <= 1'b0;",
-        "    end",
-        "  end",
-        "",
-        "  assign desc_ready_o  = !held_q;",
-        "  assign done_valid_o  = held_q;",
-        "  assign done_tag_o    = tag_q;",
-        f"  assign done_status_o = 3'd{Status.RULE:d};",
-        "  assign done_rule_o   = 8'd0;",
-        "  assign done_addr_o   = {GmAddrWidth{1'b0}};",
-        "  assign busy_o        = held_q;",
-    )
-
-
-def _tied(slot: str) -> Iterator[str]:
-    yield "  // Outputs that are tied off."
-    group = ""
-    for row in ports_of(slot):
-        if row.direction != "output" or _group(row) in _QUEUE:
-            continue
-        if group and _group(row) != group:
-            yield ""
-        group = _group(row)
-        width = row.width_in(slot)
-        zero = f"{width}'d0" if width.isdecimal() else f"{{{width}{{1'b0}}}}"
-        yield f"  assign {row.name} = {zero};"
