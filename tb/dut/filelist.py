@@ -42,14 +42,14 @@ class FileList:
     lists: list[Path] = field(default_factory=list)
 
 
-def read_file_list(path: Path) -> FileList:
-    """Reads a file list with everything it names.
+def read_file_list(path: Path, found: FileList | None = None) -> FileList:
+    """Reads a file list with everything it names, after what was found before.
 
     Raises:
         PtoError: a list or a file is missing, lists name each other, an environment variable is
             not set, or an option is none of those that can be carried to every simulator.
     """
-    found = FileList()
+    found = found or FileList()
     _read(path.resolve(), found, ())
     return found
 

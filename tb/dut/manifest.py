@@ -8,7 +8,6 @@ key.
 
 from __future__ import annotations
 
-import difflib
 import glob
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -28,7 +27,8 @@ from pydantic_core import PydanticCustomError
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
 from tb.common.paths import ROOT
-from tb.dut.filelist import read_file_list
+from tb.common.text import meant
+from tb.dut.filelist import FileList, read_file_list
 from tb.dut.profile_text import read_profile
 from tb.isa.ops import OPS, SLOTS
 from tb.isa.profile import KNOBS, SEED, Profile
@@ -302,24 +302,33 @@ def reference_manifests() -> tuple[Manifest, ...]:
 def _of_schema(error: ValidationError, path: Path) -> PtoError:
     """Returns the first breach of the schema as one sentence."""
     first = error.errors()[0]
-    key = ".".join(map(str, first["loc"]))
-    remedy = "docs/plug-in.md lists the keys of a manifest"
+    key, name = ".".join(map(str, first["loc"])), str(first["loc"][-1])
+    what, legal = f"manifest key {key}: {first['msg']}", ""
     if first["type"] == "missing":
         what = f"manifest key {key} is missing"
     elif first["type"] == "extra_forbidden":
         inside = first["loc"][:-1] == ("capabilities",)
-        model: type[BaseModel] = Capabilities if inside else Manifest
-        keys = [name for name in model.model_fields if name != "path"]
-        what = f"manifest key {key} is unknown"
-        close = difflib.get_close_matches(str(first["loc"][-1]), keys, 1)
-        if close:
-            what += f"; did you mean {close[0]}?"
-        elif not inside and key in Capabilities.model_fields:
-            what += f"; {key} belongs into [capabilities]"
-        return PtoError(what, where=str(path), legal=", ".join(keys), remedy=remedy)
-    else:
-        what = f"manifest key {key}: {first['msg']}"
-    return PtoError(what, where=str(path), remedy=remedy)
+        keys = [*(Capabilities if inside else Manifest).model_fields]
+        hint = meant(name, keys)
+        if not hint and name in Capabilities.model_fields:
+            hint = f"; {key} belongs into [capabilities]"
+        what = f"manifest key {key} is unknown{hint}"
+        legal = ", ".join(one for one in keys if one != "path")
+    remedy = "docs/plug-in.md lists the keys of a manifest"
+    return PtoError(what, where=str(path), legal=legal, remedy=remedy)
+
+
+def _refuse_unknown(
+    kind: str, names: Iterable[str], legal: Sequence[str], manifest: Manifest, key: str = ""
+) -> None:
+    """Raises PtoError for a name that the slot of a manifest does not have."""
+    for name in names:
+        if name not in legal:
+            raise PtoError(
+                f"{kind} {name!r} is not one of slot {manifest.slot}{meant(name, legal)}",
+                where=manifest.path + key,
+                legal=", ".join(legal),
+            )
 
 
 def _check_slot(manifest: Manifest) -> None:
@@ -327,23 +336,18 @@ def _check_slot(manifest: Manifest) -> None:
     path, slot = manifest.path, manifest.slot
     if slot not in SLOTS:
         raise PtoError(f"slot is {slot!r}", where=path, legal=", ".join(SLOTS))
-    served = [op.name for op in OPS.values() if op.slot == slot]
-    for name in manifest.ops:
-        if name not in served:
-            raise PtoError(
-                f"op {name!r} is not one of slot {slot}", where=path, legal=", ".join(served)
-            )
+    ops = [op for op in OPS.values() if op.slot == slot]
+    served = [op.name for op in ops]
     if not manifest.ops:
         raise PtoError("ops is empty", where=path, legal=", ".join(served))
-    rules = {rule for op in OPS.values() if op.slot == slot for rule in op.rule_names}
-    for name in manifest.d_rules:
-        if name not in rules:
-            raise PtoError(
-                f"D rule {name!r} is not one of the ops of slot {slot}",
-                where=path,
-                legal=", ".join(sorted(rules)),
-            )
-    _check_streams(manifest)
+    _refuse_unknown("op", manifest.ops, served, manifest)
+    rules = sorted({rule for op in ops for rule in op.rule_names})
+    _refuse_unknown("D rule", manifest.d_rules, rules, manifest)
+    if clocks := manifest.capabilities.clocks:
+        # Imported here: commands that load no manifest start without the stimulus.
+        from sequences.streams.speed import stream_names
+
+        _refuse_unknown("stream", clocks, stream_names(slot), manifest, ", [capabilities.clocks]")
     least, most = manifest.capabilities.tag_widths
     if least > most:
         raise PtoError(
@@ -359,123 +363,87 @@ def _check_slot(manifest: Manifest) -> None:
     _check_profile(manifest)
 
 
-def _check_streams(manifest: Manifest) -> None:
-    """Checks that limits are of streams of the slot."""
-    if not manifest.capabilities.clocks:
-        return
-    # Imported here: commands that load no manifest start without the stimulus.
-    from sequences.streams.speed import stream_names
-
-    legal = stream_names(manifest.slot)
-    for name in manifest.capabilities.clocks:
-        if name not in legal:
-            close = difflib.get_close_matches(name, legal, 1)
-            raise PtoError(
-                f"stream {name!r} is not one of slot {manifest.slot}"
-                + (f"; did you mean {close[0]}?" if close else ""),
-                where=f"{manifest.path}, [capabilities.clocks]",
-                legal=", ".join(legal),
-            )
-
-
 def _check_profile(manifest: Manifest) -> None:
     """Checks the profile and the parameters that select its knobs."""
-    claim, where = manifest.claim, f"{manifest.path}, [knob_parameters]"
+    claim, slot = manifest.claim, manifest.slot
+    where, remedy = f"{manifest.path}, [knob_parameters]", "give the knob a parameter of its own"
     taken: dict[str, str] = {}
-    for knob, parameter in manifest.knob_parameters.items():
-        if knob not in manifest.knobs:
-            what = f"no engine of slot {manifest.slot} has knob {knob!r}"
-            if knob not in KNOBS:
-                what = f"knob {knob!r} is unknown"
-                close = difflib.get_close_matches(knob, KNOBS, 1)
-                what += f"; did you mean {close[0]}?" if close else ""
-            legal = ", ".join(manifest.knobs) or f"none: slot {manifest.slot} has no knobs"
+    for name, parameter in manifest.knob_parameters.items():
+        if name not in manifest.knobs:
+            what = f"no engine of slot {slot} has knob {name!r}"
+            if name not in KNOBS:
+                what = f"knob {name!r} is unknown{meant(name, KNOBS)}"
+            legal = ", ".join(manifest.knobs) or f"none: slot {slot} has no knobs"
             raise PtoError(what, where=where, legal=legal)
         if parameter in STANDARD_PARAMETERS:
-            raise PtoError(
-                f"knob {knob} names parameter {parameter}, which the harness sets",
-                where=where,
-                remedy="give the knob a parameter of its own",
-            )
-        other = taken.setdefault(parameter, knob)
-        if other != knob:
-            raise PtoError(
-                f"knobs {other} and {knob} name one parameter, {parameter}",
-                where=where,
-                remedy="give each knob a parameter of its own",
-            )
-        value, legal_codes = getattr(claim, knob), KNOBS[knob].codes
-        fixed = manifest.parameters.get(parameter, KNOBS[knob].code(value))
-        if fixed != KNOBS[knob].code(value):
-            rules = ", ".join(KNOBS[knob].rules)
+            what = f"knob {name} names parameter {parameter}, which the harness sets"
+            raise PtoError(what, where=where, remedy=remedy)
+        other = taken.setdefault(parameter, name)
+        if other != name:
+            what = f"knobs {other} and {name} name one parameter, {parameter}"
+            raise PtoError(what, where=where, remedy=remedy)
+        knob, value = KNOBS[name], getattr(claim, name)
+        fixed = manifest.parameters.get(parameter, knob.code(value))
+        if fixed != knob.code(value):
+            rules = f" ({', '.join(knob.rules)})" if knob.rules else ""
+            codes = zip(knob.codes, knob.values, strict=True)
             raise PtoError(
                 f"parameter {parameter} is {fixed!r}, but the profile that the manifest claims, "
-                f"{claim}, has knob {knob} = {value}, which is {KNOBS[knob].code(value)}"
-                + (f" ({rules})" if rules else ""),
+                f"{claim}, has knob {name} = {value}, which is {knob.code(value)}{rules}",
                 where=f"{manifest.path}, [parameters]",
-                legal=" or ".join(
-                    f"{code} for {knob} = {one}"
-                    for one, code in zip(KNOBS[knob].values, legal_codes, strict=True)
-                ),
+                legal=" or ".join(f"{code} for {name} = {one}" for code, one in codes),
                 remedy=f"take {parameter} out of [parameters], or correct `profile`",
             )
 
 
 def _with_files(manifest: Manifest) -> Manifest:
     """Returns the manifest with the absolute paths of all its files."""
-    path = Path(manifest.path)
-    folder = path.resolve().parent
-    sources: list[Path] = []
-    includes: list[Path] = []
-    lists: list[Path] = []
-    defines: dict[str, int | str] = {}
+    found = FileList()
     for name in manifest.filelists:
-        if not (folder / name).is_file():
-            raise PtoError(
-                f"file list {name!r} does not exist", where=str(path), remedy=f"look in {folder}"
-            )
-        found = read_file_list(folder / name)
-        sources += found.sources
-        includes += found.include_dirs
-        lists += found.lists
-        defines |= found.defines
-    for pattern in manifest.sources:
-        sources += _matches(path, folder, pattern, "source")
+        for path in _named(manifest, "file list", name):
+            read_file_list(path, found)
+    for name in manifest.sources:
+        found.sources += _named(manifest, "source", name)
     for name in manifest.include_dirs:
-        if not (folder / name).is_dir():
-            raise PtoError(
-                f"include folder {name!r} does not exist",
-                where=str(path),
-                remedy=f"look in {folder}",
-            )
-        includes.append((folder / name).resolve())
-    if not sources:
+        found.include_dirs += _named(manifest, "include folder", name)
+    if not found.sources:
         raise PtoError(
             "the manifest names no source",
-            where=str(path),
+            where=manifest.path,
             remedy="give `sources`, `filelists` or both",
         )
-    waivers = [file for name in manifest.waivers for file in _matches(path, folder, name, "waiver")]
+    waivers = [file for name in manifest.waivers for file in _named(manifest, "waiver", name)]
     return manifest.model_copy(
         update={
-            "sources": _texts(sources),
-            "include_dirs": _texts(includes),
-            "filelists": _texts(lists),
+            "sources": _texts(found.sources),
+            "include_dirs": _texts(found.include_dirs),
+            "filelists": _texts(found.lists),
             "waivers": _texts(waivers),
-            "defines": {**defines, **manifest.defines},
+            "defines": {**found.defines, **manifest.defines},
         }
     )
 
 
-def _matches(path: Path, folder: Path, pattern: str, what: str) -> list[Path]:
+def _named(manifest: Manifest, what: str, pattern: str) -> list[Path]:
+    """Returns the files, or the folder, that a manifest names.
+
+    Raises:
+        PtoError: there is none.
+    """
+    folder = Path(manifest.path).resolve().parent
     place = str(folder / pattern)  # an absolute pattern replaces the folder
     found = glob.glob(place, recursive=True) if "*" in pattern else [place]  # noqa: PTH207 - Path.glob takes no absolute pattern
-    files = sorted(Path(name).resolve() for name in found if Path(name).is_file())
-    if not files:
+    lost, fits = "matches no file", Path.is_file
+    if what == "include folder":
+        lost, fits = "matches no folder", Path.is_dir
+    paths = sorted(path.resolve() for path in map(Path, found) if fits(path))
+    if not paths:
         raise PtoError(
-            f"{what} {pattern!r} matches no file", where=str(path), remedy=f"look in {folder}"
+            f"{what} {pattern!r} {lost}",
+            where=manifest.path,
+            remedy=f"look in {folder}",
         )
-    return files
+    return paths
 
 
 def _texts(paths: Iterable[Path]) -> tuple[str, ...]:
