@@ -33,9 +33,9 @@ def columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     return lines
 
 
-def meant(name: str, legal: Iterable[str]) -> str:
+def meant(name: str, legal: Iterable[str], alike: float = 0.6) -> str:
     """Returns the end of a message about an unknown name: the legal one that is like it, if any."""
-    close = difflib.get_close_matches(name, list(legal), 1)
+    close = difflib.get_close_matches(name, list(legal), 1, alike)
     return f"; did you mean {close[0]}?" if close else ""
 
 

@@ -9,6 +9,7 @@ harness cannot work with is an error.
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -34,6 +35,7 @@ from pyslang.syntax import SyntaxTree
 
 from tb.common.errors import PtoError
 from tb.common.paths import HDL
+from tb.common.text import counted, meant
 from tb.dut.contract import PARAMETERS, Port, parameters_of, ports_of
 from tb.dut.manifest import Manifest, load_manifest
 from tb.record.settings import SIMULATOR_NAMES
@@ -67,11 +69,13 @@ _RELAXED = (
 )
 
 _DIRECTIONS = {
-    ArgumentDirection.In: "input",
-    ArgumentDirection.Out: "output",
-    ArgumentDirection.InOut: "inout",
-    ArgumentDirection.Ref: "ref",
+    ArgumentDirection.In: "an input",
+    ArgumentDirection.Out: "an output",
+    ArgumentDirection.InOut: "an inout",
+    ArgumentDirection.Ref: "a ref",
 }
+
+_INTERFACE = "is an interface: the harness has plain wires only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,27 +170,8 @@ def check_command(paths: Sequence[str]) -> int:
     Raises:
         PtoError: a manifest cannot be used.
     """
-    errors = 0
     manifests = [load_manifest(Path(path)) for path in paths]
-    for manifest in manifests:
-        widths = claimed_widths(manifest)
-        found = check_ports(manifest, widths)
-        for item in found:
-            print(item)
-        wrong = sum(item.severity == "error" for item in found)
-        title = f"{manifest.title} ({manifest.slot})"
-        if wrong:
-            print(f"{title}: {_counted(found)}")
-        else:
-            count = len(ports_of(manifest.slot))
-            at = "1 combination" if len(widths) == 1 else f"{len(widths)} combinations"
-            also = f", {_counted(found)}" if found else ""
-            print(f"{title}: {count} ports as the contract has them, at {at} of widths{also}")
-            print(f"{title}: {_profile(manifest)}")
-            if manifest.simulators != SIMULATOR_NAMES:
-                print(f"{title}: builds on {', '.join(manifest.simulators)} alone")
-        errors += wrong
-    if errors:
+    if [manifest for manifest in manifests if not _check_one(manifest)]:
         print("next: correct these and check again; docs/contract.md has every port")
         return 1
     together = len({manifest.slot for manifest in manifests}) == len(manifests)
@@ -195,6 +180,25 @@ def check_command(paths: Sequence[str]) -> int:
     sim, names = (shared or chosen[0].simulators)[0], ",".join(paths[: len(chosen)])
     print(f"next: make SIM={sim} TEST=directed DUT={names}")
     return 0
+
+
+def _check_one(manifest: Manifest) -> bool:
+    """Prints the findings and what is correct; returns whether there is no error."""
+    widths = claimed_widths(manifest)
+    found = check_ports(manifest, widths)
+    print(*found, sep="\n", end="\n" if found else "")
+    count = Counter(item.severity for item in found)
+    said = ", ".join(counted(number, severity) for severity, number in count.items())
+    lines = [said]
+    if not count["error"]:
+        ports = f"{len(ports_of(manifest.slot))} ports as the contract has them"
+        at = f"at {counted(len(widths), 'combination')} of widths"
+        lines = [", ".join(filter(None, (ports, at, said))), _profile(manifest)]
+        if manifest.simulators != SIMULATOR_NAMES:
+            lines.append(f"builds on {', '.join(manifest.simulators)} alone")
+    for line in lines:
+        print(f"{manifest.title} ({manifest.slot}): {line}")
+    return not count["error"]
 
 
 def _profile(manifest: Manifest) -> str:
@@ -211,29 +215,12 @@ def _profile(manifest: Manifest) -> str:
     return said
 
 
-def _counted(found: Sequence[Finding]) -> str:
-    parts = []
-    for severity in ("error", "warning"):
-        count = sum(item.severity == severity for item in found)
-        if count:
-            parts.append(f"{count} {severity}{'s' if count > 1 else ''}")
-    return ", ".join(parts)
-
-
 def _shown(path: Path) -> str:
     """Returns a path as a user would write it."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
         return str(path)
-
-
-def _bits(count: int) -> str:
-    return f"{count} bit" if count == 1 else f"{count} bits"
-
-
-def _article(direction: str) -> str:
-    return f"{'an' if direction[0] in 'aeiou' else 'a'} {direction}"
 
 
 def _bare(name: str) -> str:
@@ -247,6 +234,7 @@ class _Check:
 
     def __init__(self, manifest: Manifest) -> None:
         self.manifest = manifest
+        self.passed = {item.name for item in PARAMETERS if item.passed}
         self.sources = SourceManager()
         self.sources.setDisableProximatePaths(True)
         for folder in (str(HDL), *manifest.include_dirs):
@@ -274,13 +262,9 @@ class _Check:
         ]
         module = self.manifest.module
         if module not in names:
-            close = difflib.get_close_matches(module, names, 1)
-            meant = f"did you mean {close[0]}? " if close else ""
-            yield Finding(
-                "error",
-                _shown(Path(self.manifest.path)),
-                f"module {module} is in none of the sources; {meant}"
-                f"they have {', '.join(sorted(names)) or 'no module'}",
+            yield self._of_manifest(
+                f"module {module} is in none of the sources{meant(module, names)}; "
+                f"they have {', '.join(sorted(names)) or 'no module'}"
             )
             return
         top = self._top(compilation)
@@ -288,9 +272,8 @@ class _Check:
             yield from self._complaints(compilation, set())
             return
         if not set(self._there(top)) & {port.name for port in ports_of(self.manifest.slot)}:
-            yield Finding(
-                "error",
-                self._line(top.body.definition.location),
+            yield self._error(
+                top.body.definition,
                 f"module {module} has no port of the contract: it needs a wrapper, and `module` of "
                 "the manifest names that; `pto-dv new-dut` writes one",
             )
@@ -311,7 +294,7 @@ class _Check:
             **{
                 name: value
                 for name, value in widths.parameters(self.manifest.slot).items()
-                if name in {item.name for item in PARAMETERS if item.passed}
+                if name in self.passed
             },
             **self.manifest.parameters_under(self.manifest.claim),
         }
@@ -335,8 +318,8 @@ class _Check:
 
     def _parameters(self, top: InstanceSymbol) -> Generator[Finding, None, set[str]]:
         """Yields wrong parameters; returns the names of those that the harness cannot set."""
-        can_set = {item.name: item for item in top.body.parameters if not item.isLocalParam}
-        local = {item.name for item in top.body.parameters if item.isLocalParam}
+        can_set = [item.name for item in top.body.parameters if not item.isLocalParam]
+        local = [item.name for item in top.body.parameters if item.isLocalParam]
         lacking = set()
         for parameter in parameters_of(self.manifest.slot):
             if parameter.name in can_set or not parameter.passed:
@@ -344,12 +327,10 @@ class _Check:
             lacking.add(parameter.name)
             how = "is local and cannot be set" if parameter.name in local else "is missing"
             free = [name for name in can_set if name not in {item.name for item in PARAMETERS}]
-            close = difflib.get_close_matches(parameter.name, free, 1, ALIKE)
-            meant = f"; {close[0]} is to be called so?" if close else ""
-            yield Finding(
-                "error",
-                self._line(top.body.definition.location),
-                f"parameter {parameter.name} {how}: the harness sets it, {parameter.doc}{meant}",
+            yield self._error(
+                top.body.definition,
+                f"parameter {parameter.name} {how}: the harness sets it, {parameter.doc}"
+                + meant(parameter.name, free, ALIKE),
             )
         named = [(f"[parameters] sets {name}", name) for name in self.manifest.parameters]
         named += [
@@ -358,13 +339,9 @@ class _Check:
         ]
         for what, name in named:
             if name not in can_set:
-                close = difflib.get_close_matches(name, can_set, 1)
-                meant = f"; did you mean {close[0]}?" if close else ""
                 how = "is local there" if name in local else "is none of its parameters"
-                yield Finding(
-                    "error",
-                    _shown(Path(self.manifest.path)),
-                    f"{what} of {self.manifest.module}, which {how}{meant}",
+                yield self._of_manifest(
+                    f"{what} of {self.manifest.module}, which {how}{meant(name, can_set)}"
                 )
         return lacking
 
@@ -378,43 +355,30 @@ class _Check:
         renamed = dict(_pairs(extra, missing))
         for name in extra:
             port = there[name]
-            where = self._line(port.location)
             if name in renamed:
-                yield Finding(
-                    "error",
-                    where,
-                    f"port {name} is not in the contract: did you mean {renamed[name]}?",
-                )
+                what = f"is not in the contract: did you mean {renamed[name]}?"
             elif port.kind == SymbolKind.InterfacePort:
-                yield Finding(
-                    "error", where, f"port {name} is an interface: the harness has plain wires only"
-                )
-            elif port.direction != ArgumentDirection.Out:
-                if getattr(port, "initializer", None) is None:
-                    direction = _DIRECTIONS[port.direction]
-                    yield Finding(
-                        "error",
-                        where,
-                        f"port {name} is {_article(direction)} that the contract does not have: "
-                        "it would float; tie it off in a wrapper",
-                    )
+                what = _INTERFACE
+            elif port.direction == ArgumentDirection.Out:
+                what = "is an output that the contract does not have: nothing listens to it"
+                yield Finding("warning", self._line(port.location), f"port {name} {what}")
+                continue
+            elif getattr(port, "initializer", None) is not None:
+                continue
             else:
-                yield Finding(
-                    "warning",
-                    where,
-                    f"port {name} is an output that the contract does not have: "
-                    "nothing listens to it",
+                what = (
+                    f"is {_DIRECTIONS[port.direction]} that the contract does not have: "
+                    "it would float; tie it off in a wrapper"
                 )
-        header = self._line(top.body.definition.location)
+            yield self._error(port, f"port {name} {what}")
         for name in missing:
             if name not in renamed.values():
                 port = wanted[name]
                 width = port.width_in(slot)
-                width = _bits(int(width)) if width.isdecimal() else f"{width} bits"
-                yield Finding(
-                    "error",
-                    header,
-                    f"port {name} is missing: {_article(port.direction)} of {width}, {port.doc}",
+                bits = counted(int(width), "bit") if width.isdecimal() else f"{width} bits"
+                yield self._error(
+                    top.body.definition,
+                    f"port {name} is missing: an {port.direction} of {bits}, {port.doc}",
                 )
         return set(missing)
 
@@ -432,34 +396,28 @@ class _Check:
                 what = self._shape(port, wanted, combination, lacking)
                 if what:
                     told.add(wanted.name)
-                    yield Finding("error", self._line(port.location), f"port {wanted.name} {what}")
+                    yield self._error(port, f"port {wanted.name} {what}")
 
     def _shape(self, port: Any, wanted: Port, widths: Widths, lacking: set[str]) -> str:
         """Returns what is wrong with a port at these widths, or nothing."""
-        slot = self.manifest.slot
         if port.kind == SymbolKind.InterfacePort:
-            return "is an interface: the harness has plain wires only"
+            return _INTERFACE
         direction = _DIRECTIONS[port.direction]
-        if direction != wanted.direction:
-            return f"is {_article(direction)}: {_article(wanted.direction)} is expected"
+        if direction != f"an {wanted.direction}":
+            return f"is {direction}: an {wanted.direction} is expected"
         if port.type.isError:
             return ""  # what makes it so is among the complaints of elaboration
         if not port.type.isIntegral:
             return f"is of type {port.type}: a plain vector is expected"
-        expression = wanted.width_in(slot)
-        values = widths.parameters(slot)
+        slot, found = self.manifest.slot, port.type.bitWidth
+        expression, values = wanted.width_in(slot), widths.parameters(slot)
         expected = wanted.bits(slot, values)
-        if port.type.bitWidth == expected:
-            return ""
         name = expression.partition("/")[0]
-        if name in lacking:
-            return ""  # follows from the parameter that is missing
-        found = f"has {_bits(port.type.bitWidth)}"
-        if name.isdecimal():
-            return f"{found}: {expected} expected"
-        if name in {item.name for item in PARAMETERS if not item.passed}:
-            return f"{found}: {expected} expected, {expression}"
-        return f"{found} at {name} {values[name]}: {expected} expected, {expression}"
+        if found == expected or name in lacking:
+            return ""  # a missing parameter has a finding of its own
+        at = f" at {name} {values[name]}" if name in self.passed else ""
+        formula = "" if name.isdecimal() else f", {expression}"
+        return f"has {counted(found, 'bit')}{at}: {expected} expected{formula}"
 
     def _inside(self, compilation: Compilation, missing: set[str]) -> Iterator[Finding]:
         """Yields modules that are not there, other complaints, and outputs without a driver."""
@@ -477,7 +435,7 @@ class _Check:
             if port.name in outputs and port.direction == ArgumentDirection.Out and symbol:
                 what = self._undriven(manager, symbol)
                 if what:
-                    yield Finding("error", self._line(port.location), f"port {port.name} {what}")
+                    yield self._error(port, f"port {port.name} {what}")
         never = [
             item
             for item in manager.getDiagnostics()
@@ -547,9 +505,8 @@ class _Check:
             if item.code == Diags.UndeclaredIdentifier and str(item.args[0]) in missing:
                 continue
             if item.code == Diags.UnknownModule:
-                yield Finding(
-                    "error",
-                    self._line(item.location),
+                yield self._error(
+                    item,
                     f"module {item.args[0]} is in none of the sources: "
                     "name its file in `sources` or in a file list",
                 )
@@ -560,6 +517,13 @@ class _Check:
     def _of_top(self, item: Diagnostic, top: InstanceSymbol) -> bool:
         """True for a diagnosis of a port of the top module, which has a sentence of its own."""
         return any(port.location == item.location for port in top.body.portList)
+
+    def _error(self, place: Any, what: str) -> Finding:
+        """Returns an error at a symbol or a diagnostic."""
+        return Finding("error", self._line(place.location), what)
+
+    def _of_manifest(self, what: str) -> Finding:
+        return Finding("error", _shown(Path(self.manifest.path)), what)
 
     def _complaint(self, severity: Literal["error", "warning"], item: Diagnostic) -> Finding:
         return Finding(severity, self._line(item.location), self.engine.formatMessage(item))
