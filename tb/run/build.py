@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tb.common.errors import PtoError
-from tb.common.paths import BUILD_ROOT, HDL, MEMORY, ROOT, relative
+from tb.common.paths import HDL, MEMORY, ROOT, relative
 from tb.run import launch, products
 from tb.run.launch import BuildError, VerilatorRunner, environment, new_runner
 from tb.run.plan import BuildPlan
@@ -36,9 +36,6 @@ TOGGLE_WIDTH = 64
 and they take half the time of such a build."""
 
 STAMP = ".inputs"
-
-PROBES = BUILD_ROOT / "tools/probes.json"
-"""What is known about the tools of this machine."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +206,7 @@ def build(plan: BuildPlan, *, inputs: str = "") -> Build:
     args = recipe.build_words(plan.folder)
     tools.require(tools.sparse_mapping())
     start = time.monotonic()
-    with _locked(plan), tools.remembering(PROBES):
+    with _locked(plan):
         env: Mapping[str, str] = {}
         version = ""
         if plan.sim == "verilator":

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tb.common.errors import PtoError
+from tb.common.files import write_json
+from tb.common.text import columns
 from tb.setup import tools, verilator
 
 
@@ -48,13 +47,6 @@ def _status(tool: tools.Tool) -> str:
     return "MISSING" if tool.required else "optional"
 
 
-def _rows(found: Sequence[tools.Tool]) -> list[tuple[str, str, str, str]]:
-    return [
-        (_status(tool), tool.name, tool.version or "-", tool.path if tool.ok else tool.missing)
-        for tool in found
-    ]
-
-
 def _summary(found: Sequence[tools.Tool]) -> list[str]:
     """Return how to install missing tools, and whether the main job can run."""
     lines = [f"{tool.name}: {tool.remedy}" for tool in found if not tool.ok]
@@ -66,53 +58,17 @@ def _summary(found: Sequence[tools.Tool]) -> list[str]:
     return lines
 
 
-def plain_table(found: Sequence[tools.Tool]) -> str:
-    """Return the table as plain text, for pipes and logs."""
-    rows = [("status", "tool", "version", "where or what is missing"), *_rows(found)]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    lines = [
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]])
-        for row in rows
-    ]
-    return "\n".join([*lines, "", *_summary(found)])
-
-
-def _print_rich(found: Sequence[tools.Tool]) -> None:
-    # Only a terminal needs it, and `doctor` is what a user runs when packages are missing.
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    colours = {"ok": "green", "MISSING": "bold red", "optional": "yellow"}
-    table = Table("status", "tool", "version", "where or what is missing")
-    for status, *cells in _rows(found):
-        table.add_row(f"[{colours[status]}]{status}[/]", *map(escape, cells))
-    console = Console()
-    console.print(table)
-    for line in _summary(found):
-        console.print(escape(line))
+def report(found: Sequence[tools.Tool]) -> str:
+    """Return a table of the tools and the summary."""
+    rows = [("status", "tool", "version", "where or what is missing")]
+    for tool in found:
+        place = tool.path if tool.ok else tool.missing
+        rows.append((_status(tool), tool.name, tool.version or "-", place))
+    return "\n".join([*columns(rows, left=4), "", *_summary(found)])
 
 
 def _json(tool: tools.Tool) -> dict[str, Any]:
     return {**dataclasses.asdict(tool), "found": bool(tool.path), "ok": tool.ok}
-
-
-def write_json(found: Sequence[tools.Tool], path: Path) -> None:
-    """Write the findings as JSON.
-
-    Raises:
-        PtoError: ``path`` cannot be written.
-    """
-    record = {"ok": can_run(found), "tools": [_json(tool) for tool in found]}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(record, indent=2) + "\n")
-    except OSError as error:
-        raise PtoError(
-            f"cannot write the JSON record: {error.strerror}",
-            where=str(path),
-            remedy="Choose a place that can be written.",
-        ) from error
 
 
 def doctor_command(json_path: Path | None) -> int:
@@ -125,10 +81,7 @@ def doctor_command(json_path: Path | None) -> int:
         PtoError: ``json_path`` cannot be written.
     """
     found = survey()
-    if sys.stdout.isatty():
-        _print_rich(found)
-    else:
-        print(plain_table(found))
+    print(report(found))
     if json_path is not None:
-        write_json(found, json_path)
+        write_json(json_path, {"ok": can_run(found), "tools": [_json(tool) for tool in found]})
     return 0 if can_run(found) else 1

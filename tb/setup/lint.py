@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
+from tb.common.text import columns
 from tb.setup import tools, verilator
 
 RTL = Path("rtl_stubs")
@@ -102,43 +103,38 @@ def _check(
     return Finding(group, subject, problem if failed else "", time.monotonic() - start)
 
 
+def _at_each_width(
+    group: str, top: Top, words: Sequence[str | Path], option: str, *, silent: bool = False
+) -> list[Finding]:
+    """Run a command on one top at every pair of widths; ``option`` sets a parameter of it."""
+    return [
+        _check(
+            group,
+            f"{top.name} GM {gm} local {local}",
+            [
+                *(*words, *top.includes),
+                *(option.format("GmDataWidth", gm), option.format("LocalDataWidth", local)),
+                *top.sources,
+            ],
+            silent=silent,
+        )
+        for gm, local in WIDTH_PAIRS
+    ]
+
+
 def verilator_findings(top: Top) -> list[Finding]:
     """Check one top with Verilator as Verilog-2005, every warning on, at every pair of widths."""
     executable, env = verilator.environment()
     os.environ.update(env)
     words = ["--lint-only", "-Wall", "--language", "1364-2005", "--top-module", top.name]
-    return [
-        _check(
-            "verilator",
-            f"{top.name} GM {gm} local {local}",
-            [
-                executable,
-                *(*words, *top.includes, f"-GGmDataWidth={gm}", f"-GLocalDataWidth={local}"),
-                *top.sources,
-            ],
-        )
-        for gm, local in WIDTH_PAIRS
-    ]
+    return _at_each_width("verilator", top, [str(executable), *words], "-G{}={}")
 
 
 def icarus_findings(top: Top) -> list[Finding]:
     """Check one top with Icarus as Verilog-2005, every warning on, at every pair of widths."""
     executable, _ = tools.icarus_environment()
-    words = ["-g2005", "-Wall", "-tnull", *top.includes, "-s", top.name]
-    return [
-        _check(
-            "icarus",
-            f"{top.name} GM {gm} local {local}",
-            [
-                executable,
-                *words,
-                *(f"-P{top.name}.GmDataWidth={gm}", f"-P{top.name}.LocalDataWidth={local}"),
-                *top.sources,
-            ],
-            silent=True,
-        )
-        for gm, local in WIDTH_PAIRS
-    ]
+    words = [str(executable), "-g2005", "-Wall", "-tnull", "-s", top.name]
+    return _at_each_width("icarus", top, words, f"-P{top.name}.{{}}={{}}", silent=True)
 
 
 def synthesis_script(top: Top, width: int, report: Path) -> str:
@@ -255,15 +251,9 @@ GROUPS: dict[str, Callable[[], list[Finding]]] = {
 def report(findings: Sequence[Finding]) -> str:
     """Return cells, problems and one line for each group as plain text."""
     lines: list[str] = []
-    counted = [finding for finding in findings if finding.cells]
-    if counted:
-        kinds = list(cell_summary({}))
-        lines += ["", f"cells after synthesis{'':<11}" + "".join(f"{kind:>14}" for kind in kinds)]
-        for finding in counted:
-            summary = cell_summary(finding.cells)
-            lines.append(
-                f"{finding.subject:<32}" + "".join(f"{summary[kind]:>14}" for kind in kinds)
-            )
+    if counted := [finding for finding in findings if finding.cells]:
+        counts = [[f.subject, *map(str, cell_summary(f.cells).values())] for f in counted]
+        lines = ["", *columns([["cells after synthesis", *cell_summary({})], *counts])]
     # The same problem at many widths is reported once.
     for group, problem in dict.fromkeys((f.group, f.problem) for f in findings if f.problem):
         subjects = [f.subject for f in findings if (f.group, f.problem) == (group, problem)]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import json
 import mmap
 import os
 import re
@@ -19,9 +18,9 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from tb.common.errors import ToolError
@@ -107,58 +106,7 @@ def run(
 
 def probe(command: Sequence[str | Path], **env: str) -> tuple[int, str]:
     """Runs a command that takes a minute at most; as :func:`run`."""
-    words = [str(word) for word in command]
-    return _remembered((*words, *sorted(env.items())), lambda: run(command, env, seconds=60.0))
-
-
-_memory: dict[str, tuple[int, str]] | None = None
-"""Results of probes by what they depend on, while they are remembered."""
-
-
-@contextmanager
-def remembering(path: Path) -> Iterator[None]:
-    """Takes results of probes from a file while the body runs, and adds those that are new.
-
-    A probe depends on its words and on each program among them: its path, size and time. Only what
-    was found is kept: a tool that is missing or broken is probed each time, and ``doctor`` probes
-    everything.
-    """
-    global _memory
-    before = _memory
-    try:
-        known = {text: (0, str(output)) for text, output in json.loads(path.read_text()).items()}
-    except (OSError, ValueError, AttributeError):
-        known = {}
-    _memory = dict(known)
-    try:
-        yield
-    finally:
-        found, _memory = _memory, before
-        if found != known:
-            kept = {text: output for text, (code, output) in found.items() if not code}
-            with suppress(OSError):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                part = path.with_name(f".{path.name}.{os.getpid()}")
-                part.write_text(json.dumps(kept, indent=1) + "\n")
-                part.replace(path)
-
-
-def _remembered(
-    depends: tuple[object, ...], find: Callable[[], tuple[int, str]]
-) -> tuple[int, str]:
-    """Returns the result of a probe that depends on words, and on programs among them."""
-    if _memory is None:
-        return find()
-    files = []
-    for word in depends:
-        place = shutil.which(word) if isinstance(word, str) else None
-        if place is not None:
-            state = Path(place).resolve().stat()
-            files.append((str(Path(place).resolve()), state.st_size, state.st_mtime_ns))
-    key = json.dumps([depends, files])
-    if key not in _memory:
-        _memory[key] = find()
-    return _memory[key]
+    return run(command, env, seconds=60.0)
 
 
 # --- programs of the system
@@ -247,17 +195,16 @@ def _compiling(
     tool: Tool, compiler: str, source: str, suffix: str, missing: str, *flags: str
 ) -> Tool:
     """Returns ``tool``, with the defect ``missing`` if ``source`` does not compile and link."""
+    return tool if _compiles(compiler, source, suffix, flags) else replace(tool, missing=missing)
 
-    def compiled() -> tuple[int, str]:
-        with tempfile.TemporaryDirectory(prefix="pto-dv-") as folder:
-            file = Path(folder, "probe" + suffix)
-            file.write_text(source)
-            # Libraries among the flags come after the source that needs them.
-            words: list[str | Path] = [compiler, file, "-o", Path(folder, "probe"), *flags]
-            return run(words, {}, seconds=60.0)
 
-    code, _ = _remembered((compiler, source, *flags), compiled)
-    return replace(tool, missing=missing) if code else tool
+@cache
+def _compiles(compiler: str, source: str, suffix: str, flags: tuple[str, ...]) -> bool:
+    with tempfile.TemporaryDirectory(prefix="pto-dv-") as folder:
+        file = Path(folder, "probe" + suffix)
+        file.write_text(source)
+        # Libraries among the flags come after the source that needs them.
+        return probe([compiler, file, "-o", Path(folder, "probe"), *flags])[0] == 0
 
 
 def fst_headers() -> Tool:

@@ -53,7 +53,9 @@ def test_cells_are_grouped() -> None:
 
 def test_the_same_problem_is_reported_once() -> None:
     findings = [lint.Finding("icarus", f"pto_x GM {width}", "bad line") for width in (128, 256)]
-    text = lint.report([*findings, lint.Finding("ruff", "check")])
+    counted = lint.Finding("yosys", "pto_x 256 bit", cells={"$_AND_": 7})
+    text = lint.report([*findings, lint.Finding("ruff", "check"), counted])
+    assert line_says(text, "pto_x 256 bit 0 0 7 0")
     assert text.count("bad line") == 1
     assert "FAILED icarus: pto_x GM 128 and 1 more" in text
     assert "icarus     FAIL 2 of 2" in text

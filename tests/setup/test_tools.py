@@ -17,22 +17,6 @@ from tests.setup.conftest import FakePath
 from tests.wording import line_says
 
 
-@pytest.mark.parametrize(
-    ("text", "version"),
-    [
-        ("Icarus Verilog version 11.0 (stable) ()", "11.0"),
-        ("Icarus Verilog version 10.3 (stable) ()\nCopyright 1998-2015", "10.3"),
-        ("Icarus Verilog version 13.0 (devel) (s20221226-500-gdeadbeef)", "13.0"),
-        ("unknown option -V", ""),
-    ],
-)
-def test_icarus_version(path: FakePath, text: str, version: str) -> None:
-    path.add("iverilog", text)
-    tool = tools.icarus()
-    assert tool.version == version
-    assert version or "prints no version" in tool.missing
-
-
 def test_versions_compare_as_numbers() -> None:
     assert tools.version_in("c++ (Debian 12.2.0-14) 12.2.0") == "12.2.0"
     assert tools.version_in("no digits") == ""
@@ -49,21 +33,29 @@ def test_compiler_that_cannot_compile(path: FakePath) -> None:
     assert "coroutines" in tool.missing
 
 
-def test_icarus_too_old_and_incomplete(path: FakePath) -> None:
-    assert "no iverilog on the PATH" in tools.icarus().missing
-    path.add("iverilog", "Icarus Verilog version 10.3 (stable) ()")
-    assert line_says(tools.icarus().missing, "10.3 too old 11.0 newer")
-    path.add("iverilog", "Icarus Verilog version 12.0 (stable) ()")
-    assert "vvp is not" in tools.icarus().missing
-    path.add("vvp")
-    path.add("iverilog-vpi")
+@pytest.mark.parametrize(
+    ("prints", "others", "facts", "version"),
+    [
+        (None, (), "no iverilog PATH", ""),
+        ("unknown option -V", (), "prints no version", ""),
+        ("Icarus Verilog version 10.3 (stable) ()\n1998-2015", (), "10.3 too old 11.0", "10.3"),
+        ("Icarus Verilog version 12.0 (stable) ()", (), "vvp is not", "12.0"),
+        ("Icarus Verilog version 13.0 (devel) (s20221226)", ("vvp", "iverilog-vpi"), "", "13.0"),
+    ],
+)
+def test_icarus(
+    path: FakePath, prints: str | None, others: tuple[str, ...], facts: str, version: str
+) -> None:
+    if prints is not None:
+        path.add("iverilog", prints)
+    for name in others:
+        path.add(name)
     tool = tools.icarus()
-    assert (tool.ok, tool.version, tool.required) == (True, "12.0", False)
-
-
-def test_missing_icarus_has_its_remedy(path: FakePath) -> None:
-    with pytest.raises(ToolError, match="apt-get install iverilog"):
-        tools.icarus_environment()
+    assert (tool.ok, tool.version, tool.required) == (not facts, version, False)
+    assert not facts or line_says(tool.missing, facts)
+    if prints is None:
+        with pytest.raises(ToolError, match="apt-get install iverilog"):
+            tools.icarus_environment()
 
 
 def test_unwritable_build_folder(build: Path) -> None:
@@ -133,60 +125,6 @@ def test_error_message_has_only_the_known_parts() -> None:
     ]
 
 
-def counting(path: FakePath, name: str = "make") -> Path:
-    """Adds a program that notes each of its calls in a file, which is returned."""
-    calls = path.folder.parent / f"{name}.calls"
-    fake = path.add(name, "GNU Make 4.3")
-    fake.write_text(f"#!/bin/sh\necho call >>{calls}\necho 'GNU Make 4.3'\n")
-    return calls
-
-
-def test_probes_are_remembered_until_the_program_changes(path: FakePath, tmp_path: Path) -> None:
-    calls, memory = counting(path), tmp_path / "more/probes.json"
-    for _ in range(3):
-        with tools.remembering(memory):
-            assert tools.make().version == "4.3"
-            assert tools.make().ok
-    assert calls.read_text() == "call\n", "one call in three commands"
-    assert tools.make().ok
-    assert calls.read_text() == "call\n" * 2, "outside of a body nothing is remembered"
-    program = Path(tools.make().path)
-    program.write_text(program.read_text().replace("4.3", "4.41"))
-    with tools.remembering(memory):
-        assert tools.make().version == "4.41"
-
-
-def test_a_compiler_that_works_is_remembered_and_one_that_does_not_is_tried_again(
-    path: FakePath, tmp_path: Path
-) -> None:
-    fake, calls = path.add("c++", "c++ (Fake) 12.0"), tmp_path / "calls"
-    fake.write_text(
-        f'#!/bin/sh\n[ "$1" = --version ] && echo "c++ (Fake) 12.0" && exit 0\n'
-        f"echo call >>{calls}\n[ -e {tmp_path}/works ]\n"
-    )
-    for expected in (1, 2):
-        with tools.remembering(tmp_path / "probes.json"):
-            assert not tools.cxx_compiler().ok
-        assert calls.read_text() == "call\n" * expected
-    (tmp_path / "works").touch()
-    for _ in range(2):
-        with tools.remembering(tmp_path / "probes.json"):
-            assert tools.cxx_compiler().ok
-        assert calls.read_text() == "call\n" * 3
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 7}'])
-def test_a_memory_that_cannot_be_used_is_made_again(
-    path: FakePath, tmp_path: Path, text: str
-) -> None:
-    calls, memory = counting(path), tmp_path / "probes.json"
-    memory.write_text(text)
-    for _ in range(2):
-        with tools.remembering(memory):
-            assert tools.make().ok
-    assert calls.read_text() == "call\n"
-
-
 # --- `doctor` over made-up findings
 
 GOOD = tools.Tool("make", "4.3", "/usr/bin/make")
@@ -196,11 +134,7 @@ OPTIONAL = tools.Tool("Icarus", "10.3", "/x", "10.3 is too old", "Get 11.", requ
 
 @pytest.mark.parametrize(("found", "code"), [((GOOD,), 0), ((GOOD, OPTIONAL), 0), ((GOOD, BAD), 1)])
 def test_exit_code_and_json(
-    found: tuple[tools.Tool, ...],
-    code: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    found: tuple[tools.Tool, ...], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "survey", lambda: found)
     place = tmp_path / "new" / "doctor.json"
@@ -209,18 +143,13 @@ def test_exit_code_and_json(
     assert record["ok"] == (code == 0)
     facts = [(tool["name"], tool["found"], tool["ok"]) for tool in record["tools"]]
     assert facts == [(tool.name, bool(tool.path), tool.ok) for tool in found]
-    assert "\x1b" not in capsys.readouterr().out, "plain text when not a terminal"
+    with pytest.raises(PtoError, match=r"cannot write doctor\.json"):
+        doctor.doctor_command(place / "doctor.json")
 
 
 def test_table_has_missing_tools_and_their_remedies() -> None:
-    table = doctor.plain_table((GOOD, BAD, OPTIONAL))
+    table = doctor.report((GOOD, BAD, OPTIONAL))
     assert "MISSING   perl    -        no perl on the PATH" in table
     assert "perl: Install perl." in table
     assert "optional  Icarus  10.3     10.3 is too old" in table
     assert "cannot run yet, missing: perl" in table
-
-
-def test_unwritable_json_record(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(PtoError, match="cannot write the JSON record"):
-        doctor.write_json((GOOD,), tmp_path / "file" / "doctor.json")
