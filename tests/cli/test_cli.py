@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -21,6 +22,8 @@ from tb.dut.selection import parse_ops, sendable
 from tb.record.record import ProgramReport, RunRecord
 from tb.record.settings import RunSettings
 from tests.command import pto_dv
+
+BASE = "make SIM=verilator TEST=random SEED=1 N=20000"
 
 
 @pytest.mark.long
@@ -134,10 +137,8 @@ def test_tests_are_listed() -> None:
         assert f"\n{name}" in f"\n{done.stdout}"
 
 
-def test_repro_transactions_are_part_of_the_command() -> None:
+def test_repro_transactions_are_numbers() -> None:
     assert transaction_numbers(" 5, 17,") == "5,17"
-    command = RunSettings(repro="5,17").command()
-    assert command == "make SIM=verilator TEST=random SEED=1 N=20000 REPRO=5,17"
     with pytest.raises(ValidationError):
         RunSettings(repro="five")
 
@@ -154,28 +155,30 @@ def test_ops_are_restricted_to_those_of_the_engines() -> None:
         sendable(("mte_ub_gm",), ("mte_gm_ub",))
 
 
-def test_repeat_command_has_every_setting() -> None:
-    settings = RunSettings(seed=7, transactions=50, ops=("mte_gm_ub",), gm_width=512, sim="icarus")
-    assert settings.command() == (
-        "make SIM=icarus TEST=random SEED=7 N=50 OPS=mte_gm_ub GM_WIDTH=512"
-    )
-
-
-def test_the_profile_is_part_of_the_command_where_it_is_not_the_default() -> None:
-    base = "make SIM=verilator TEST=random SEED=1 N=20000"
-    assert RunSettings(profile="seed").command() == base
-    assert RunSettings(profile="a5").command() == f"{base} PROFILE=a5"
-    single = RunSettings(profile="a5, alpha = sequential").command()
-    assert single == f"{base} 'PROFILE=a5, alpha = sequential'"
-    # Without PROFILE the run would take the profile of the manifest.
-    assert RunSettings(profile="seed", duts=("x",)).command() == f"{base} DUT=x PROFILE=seed"
-    assert RunSettings(duts=("x",)).command() == f"{base} DUT=x"
-
-
-def test_the_last_line_has_the_profile() -> None:
-    for settings, name in ((RunSettings(), "seed"), (RunSettings(profile="a5"), "a5")):
-        record = RunRecord(settings=settings, command="make")
-        assert f"profile {name}; repeat: make" in record.last_line()
+@pytest.mark.parametrize(
+    ("settings", "command"),
+    [
+        (
+            {
+                "seed": 7,
+                "transactions": 50,
+                "ops": ("mte_gm_ub",),
+                "gm_width": 512,
+                "sim": "icarus",
+            },
+            "make SIM=icarus TEST=random SEED=7 N=50 OPS=mte_gm_ub GM_WIDTH=512",
+        ),
+        ({"repro": "5,17"}, f"{BASE} REPRO=5,17"),
+        ({"profile": "seed"}, BASE),
+        ({"profile": "a5"}, f"{BASE} PROFILE=a5"),
+        ({"profile": "a5, alpha = sequential"}, f"{BASE} 'PROFILE=a5, alpha = sequential'"),
+        # Without PROFILE the run would take the profile of the manifest.
+        ({"profile": "seed", "duts": ("x",)}, f"{BASE} DUT=x PROFILE=seed"),
+        ({"duts": ("x",)}, f"{BASE} DUT=x"),
+    ],
+)
+def test_repeat_command_has_every_setting(settings: dict[str, Any], command: str) -> None:
+    assert RunSettings(**settings).command() == command
 
 
 @pytest.mark.long
@@ -194,26 +197,30 @@ def test_an_unknown_profile_is_refused_by_every_command(command: str, tmp_path: 
     assert not (tmp_path / "made").exists()
 
 
-def test_last_line_is_fail_unless_the_run_passed() -> None:
-    record = RunRecord(settings=RunSettings(), command="make")
-    assert record.last_line().startswith("FAIL (error) ")
-    record.status = "pass"
-    assert record.last_line().startswith("PASS ")
-    assert "EXECUTED" not in record.last_line()
+HALF = ProgramReport(path="x.pto", function="f", not_executed=["sub-block 1", "mad at x.pto:9"])
+WARNED = ProgramReport(path="x.pto", function="f", warnings=["x.pto:1:1: warning: hazard"])
 
 
-def test_last_line_says_what_was_not_executed() -> None:
-    half = ProgramReport(path="x.pto", function="f", not_executed=["sub-block 1", "mad at x.pto:9"])
-    record = RunRecord(settings=RunSettings(), command="make", status="pass", programs=[half, half])
-    assert "; NOT EXECUTED: sub-block 1; mad at x.pto:9; repeat: make" in record.last_line()
-
-
-def test_last_line_counts_the_warnings() -> None:
-    one = ProgramReport(path="x.pto", function="f", warnings=["x.pto:1:1: warning: hazard"])
-    record = RunRecord(settings=RunSettings(), command="make", status="pass", programs=[one])
-    assert " 0 mismatches, 1 warning, coverage " in record.last_line()
-    record.programs = [one, one]
-    assert " 0 mismatches, 2 warnings, coverage " in record.last_line()
+@pytest.mark.parametrize(
+    ("fields", "part"),
+    [
+        ({}, "FAIL (error) "),
+        ({"status": "pass"}, "PASS "),
+        ({"settings": RunSettings()}, "profile seed; repeat: make"),
+        ({"settings": RunSettings(profile="a5")}, "profile a5; repeat: make"),
+        (
+            {"status": "pass", "programs": [HALF, HALF]},
+            "; NOT EXECUTED: sub-block 1; mad at x.pto:9; repeat: make",
+        ),
+        ({"status": "pass", "programs": [WARNED]}, " 0 mismatches, 1 warning, coverage "),
+        ({"status": "pass", "programs": [WARNED] * 2}, " 0 mismatches, 2 warnings, coverage "),
+    ],
+)
+def test_the_last_line(fields: dict[str, Any], part: str) -> None:
+    line = RunRecord(**{"settings": RunSettings(), "command": "make", **fields}).last_line()
+    assert part in line
+    assert line.startswith("PASS " if "status" in fields else "FAIL (error) ")
+    assert ("NOT EXECUTED" in line) == ("NOT EXECUTED" in part)
 
 
 def test_record_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from tb.dut.manifest import (
 from tb.dut.ports import Widths, check_command, check_ports, claimed_widths, require_ports
 from tb.dut.scaffold import new_dut
 from tb.isa.ops import SLOTS
-from tb.isa.profile import KNOBS
 from tb.record.record import RunRecord
 from tb.record.settings import SIMULATOR_NAMES, RunSettings
 from tb.run.console import Console
@@ -89,95 +88,71 @@ def test_a_missing_port_is_one_error(name: str, demo: Path) -> None:
     assert says(error, rf"demo\.sv:\d+ error port {name} missing (in|out)put")
 
 
+SUB = "module sub(output wire o); endmodule\n"
+GNT = "input  wire                        src_gnt_i"
+STATUS = "output wire [{}:0]                  done_status_o"
+STROBE = "[GmDataWidth/8-1:0]    m_axi_wstrb"
+COUNT = "parameter int NumOutstanding = 16,"
+TIED = "assign m_axi_arvalid = 1'd0;"
+HELD = "logic held_q;"
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "facts"),
+    ("severity", "old", "new", "facts"),
     [
-        ("src_rvalid_i,", "src_rvld_i,", "port src_rvld_i not contract mean src_rvalid_i"),
-        ("m_axi_arready,", "ARREADY,", "ARREADY not contract mean m_axi_arready"),
+        ("error", "src_rvalid_i,", "src_rvld_i,", "src_rvld_i not contract mean src_rvalid_i"),
+        ("error", "m_axi_arready,", "ARREADY,", "ARREADY not contract mean m_axi_arready"),
+        ("error", GNT, GNT.replace("input ", "output"), "port src_gnt_i output input expected"),
+        ("error", GNT, "inout wire src_gnt_i", "inout input"),
+        ("error", STATUS.format(2), STATUS.format(1), "port done_status_o 2 bits 3 expected"),
+        ("error", STROBE, "[31:0] m_axi_wstrb", "32 bits GmDataWidth 128 16 GmDataWidth/8"),
         (
-            "input  wire                        src_gnt_i",
-            "output wire                        src_gnt_i",
-            "port src_gnt_i output input expected",
-        ),
-        ("input  wire                        src_gnt_i", "inout wire src_gnt_i", "inout input"),
-        (
-            "output wire [2:0]                  done_status_o",
-            "output wire [1:0]                  done_status_o",
-            "port done_status_o 2 bits 3 expected",
-        ),
-        (
-            "[GmDataWidth/8-1:0]    m_axi_wstrb",
-            "[31:0]                 m_axi_wstrb",
-            "port m_axi_wstrb 32 bits GmDataWidth 128 16 expected GmDataWidth/8",
-        ),
-        (
-            "[TagWidth-1:0]         desc_tag_i",
-            "[7:0]                  desc_tag_i",
+            "error", "[TagWidth-1:0]         desc_tag_i", "[7:0] desc_tag_i",
             "port desc_tag_i 8 bits TagWidth 1 1 expected TagWidth",
         ),
         (
-            "parameter int GmAddrWidth = 40,",
-            "parameter int GmAddrWidth = 48,",
+            "error", "GmAddrWidth = 40,", "GmAddrWidth = 48,",
             "port done_addr_o 48 bits 40 expected GmAddrWidth",
         ),
         (
-            "[GmDataWidth-1:0]      m_axi_rdata",
-            "[7:0] m_axi_rdata [GmDataWidth/8]",
+            "error", "[GmDataWidth-1:0]      m_axi_rdata", "[7:0] m_axi_rdata [GmDataWidth/8]",
             "port m_axi_rdata type",
         ),
-        ("busy_o, ", "busy_o, input wire scan_i, ", "port scan_i input contract not float"),
+        ("error", "busy_o, ", "busy_o, input wire scan_i, ", "scan_i input contract not float"),
+        ("error", COUNT, "", "parameter NumOutstanding missing harness sets AXI bursts"),
+        ("error", COUNT, f"localparam{COUNT[9:]}", "parameter NumOutstanding local cannot set"),
         (
-            "parameter int NumOutstanding = 16,",
-            "",
-            "parameter NumOutstanding missing harness sets AXI bursts",
+            "error", COUNT, COUNT.replace("ing", ""),
+            "parameter NumOutstanding missing mean NumOutstand",
         ),
+        ("error", TIED, "", "port m_axi_arvalid never driven"),
+        ("error", "assign done_rule_o   = 8'd0;", "assign done_rule_o[5:0] = 6'd0;", "bits 7:6"),
+        ("error", TIED, "sub u_sub (.o(m_axi_arvalid));", "port m_axi_arvalid from o of sub"),
         (
-            "parameter int NumOutstanding = 16,",
-            "localparam int NumOutstanding = 16,",
-            "parameter NumOutstanding local cannot set",
-        ),
-        (
-            "parameter int NumOutstanding = 16,",
-            "parameter int NumOutstand = 16,",
-            "parameter NumOutstanding missing NumOutstand",
-        ),
-        ("assign m_axi_arvalid = 1'd0;", "", "port m_axi_arvalid never driven"),
-        ("assign done_rule_o   = 8'd0;", "assign done_rule_o[5:0] = 6'd0;", "bits 7:6"),
-        (
-            "assign m_axi_arvalid = 1'd0;",
-            "sub u_sub (.o(m_axi_arvalid));",
-            "port m_axi_arvalid from o of sub",
-        ),
-        (
-            "assign m_axi_arvalid = 1'd0;",
-            "wire q; assign m_axi_arvalid = q;",
+            "error", TIED, "wire q; assign m_axi_arvalid = q;",
             "port m_axi_arvalid assigned q never driven",
         ),
-        (
-            "assign m_axi_arvalid = 1'd0;",
-            "wire p; wire q = p; assign p = q; assign m_axi_arvalid = q;",
-            "",  # a loop is no finding of this check, and it ends
-        ),
-        (
-            "assign m_axi_arvalid = 1'd0;",
-            "nowhere u_sub (.o(m_axi_arvalid));",
-            "module nowhere none sources",
-        ),
-        ("module demo #(", "module demo2 #(", "module demo none sources mean demo2"),
-        ("assign m_axi_arvalid = 1'd0;", "assign m_axi_arvalid = ;", "expected expression"),
-        ("`default_nettype none", '`include "gone.vh"', "'gone.vh' No such file"),
+        ("error", TIED, "nowhere u_sub (.o(m_axi_arvalid));", "module nowhere none sources"),
+        ("error", "module demo #(", "module demo2 #(", "module demo none sources mean demo2"),
+        ("error", TIED, "assign m_axi_arvalid = ;", "expected expression"),
+        ("error", "`default_nettype none", '`include "gone.vh"', "'gone.vh' No such file"),
+        ("warning", "busy_o, ", "busy_o, output wire irq_o, ", "port irq_o output contract"),
+        ("warning", HELD, f"{HELD} wire q; wire r = !q;", "'q' never driven"),
+        ("warning", HELD, f"{HELD} wire [7:0] q = absent;", "undeclared 'absent'"),
+        # A loop is no finding of this check, and it ends.
+        ("", TIED, "wire p; wire q = p; assign p = q; assign m_axi_arvalid = q;", ""),
+        ("", "busy_o, ", "busy_o, input wire scan_i = 1'b0, ", ""),
     ],
-)
-def test_errors(old: str, new: str, facts: str, demo: Path) -> None:
+)  # fmt: skip
+def test_one_fault(severity: str, old: str, new: str, facts: str, demo: Path) -> None:
     change(demo, old, new)
     source = demo.parent / "demo.sv"
-    source.write_text(source.read_text() + "module sub(output wire o); endmodule\n")
+    source.write_text(source.read_text() + SUB)
     texts = found(demo)
-    if not facts:
-        assert not texts
-        return
-    assert says(texts[0], facts)
-    assert re.match(r"(demo\.sv:\d+|dut\.toml): error: ", texts[0])
+    assert bool(texts) == bool(severity)
+    for text in texts[:1]:  # Errors come first.
+        assert re.match(rf"(demo\.sv:\d+|dut\.toml): {severity}: ", text)
+    assert any(says(text, facts) for text in (texts[:1] if severity == "error" else texts or [""]))
 
 
 def test_one_fault_has_one_finding(demo: Path) -> None:
@@ -190,26 +165,6 @@ def test_one_fault_has_one_finding(demo: Path) -> None:
     assert "parameter GmDataWidth is missing" in text
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "facts"),
-    [
-        ("busy_o, ", "busy_o, output wire irq_o, ", "port irq_o output contract"),
-        ("logic held_q;", "logic held_q; wire q; wire r = !q;", "'q' never driven"),
-        ("logic held_q;", "logic held_q; wire [7:0] q = absent;", "undeclared 'absent'"),
-    ],
-)
-def test_warnings(old: str, new: str, facts: str, demo: Path) -> None:
-    change(demo, old, new)
-    texts = found(demo)
-    assert any(says(text, facts) for text in texts)
-    assert all(": warning: " in text for text in texts)
-
-
-def test_an_input_with_a_default_is_no_finding(demo: Path) -> None:
-    change(demo, "busy_o, ", "busy_o, input wire scan_i = 1'b0, ")
-    assert found(demo) == []
-
-
 def test_a_module_without_any_port_of_the_contract(demo: Path) -> None:
     source = demo.parent / "demo.sv"
     source.write_text("module demo(input logic clk, output logic done); endmodule\n")
@@ -217,36 +172,20 @@ def test_a_module_without_any_port_of_the_contract(demo: Path) -> None:
     assert says(text, "demo.sv:1 error module demo no port contract")
 
 
-def test_parameters_of_the_manifest(demo: Path) -> None:
-    demo.write_text(
-        demo.read_text().replace("[capabilities]", "[parameters]\nDepht = 4\n[capabilities]")
-    )
-    change(
-        demo,
-        "parameter int NumOutstanding",
-        "parameter int Depth = 2, parameter int NumOutstanding",
-    )
-    (text,) = found(demo)
-    assert says(text, r"dut.toml error \[parameters\] Depht demo")
-    assert "did you mean Depth?" in text
-    demo.write_text(demo.read_text().replace("Depht", "Depth"))
-    assert found(demo) == []
-
-
-def test_parameters_of_knobs(demo: Path) -> None:
-    slot = load_manifest(demo).slot
-    knob = next(name for name, one in KNOBS.items() if slot in one.slots)
-    text = demo.read_text().replace('profile = "seed"', 'profile = "a5"')
-    table = f'[knob_parameters]\n{knob} = "Tial"\n[capabilities]'
-    demo.write_text(text.replace("[capabilities]", table))
-    change(
-        demo, "parameter int NumOutstanding", "parameter int Tail = 2, parameter int NumOutstanding"
-    )
-    (finding,) = found(demo)
-    assert says(finding, rf"dut.toml error \[knob_parameters\] {knob} Tial demo")
-    assert "did you mean Tail?" in finding
-    demo.write_text(demo.read_text().replace("Tial", "Tail"))
-    assert found(demo) == []
+@pytest.mark.parametrize(
+    ("key", "facts"),
+    [("parameters", "{name} = 4"), ("knob_parameters", 'tail = "{name}"')],
+)
+def test_parameters_of_the_manifest(key: str, facts: str, demo: Path) -> None:
+    text = demo.read_text()
+    change(demo, "parameter int NumOut", "parameter int Depth = 2, parameter int NumOut")
+    for name, findings in (("Depht", 1), ("Depth", 0)):
+        table = f"[{key}]\n{facts.format(name=name)}\n[capabilities]"
+        demo.write_text(text.replace("[capabilities]", table))
+        texts = found(demo)
+        assert len(texts) == findings
+        for one in texts:
+            assert says(one, rf"dut.toml error \[{key}\] Depht demo mean Depth")
 
 
 def test_a_check_says_which_profile_a_manifest_claims(
@@ -369,37 +308,38 @@ def test_the_contract_page_has_the_tables() -> None:
         assert f"`{port.name}" in rules or port.name.startswith("m_axi_")
 
 
-def documented_keys(heading: str) -> dict[str, tuple[str, str]]:
-    """Returns type and default of each key in the table after a line of docs/plug-in.md."""
+def documented_keys(heading: str) -> dict[str, str]:
+    """Returns the default of each key in the table after a line of docs/plug-in.md."""
     table = PLUG_IN[PLUG_IN.index(heading) :].split("\n\n")[1]
-    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \|", table, re.MULTILINE)
-    return {name: (kind, default) for name, kind, default in rows}
+    return dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \|", table, re.MULTILINE))
 
 
 @pytest.mark.parametrize(
-    ("model", "heading", "hidden"),
-    [(Manifest, "Channels = 4", {"path"}), (Capabilities, "Of `[capabilities]`", set())],
+    ("model", "heading"),
+    [
+        (Manifest, 'errors = ["read"]\noutstanding = 8\n```'),
+        (Capabilities, "Of `[capabilities]`"),
+    ],
 )
 def test_every_key_of_a_manifest_is_documented(
-    model: type[Manifest] | type[Capabilities], heading: str, hidden: set[str]
+    model: type[Manifest] | type[Capabilities], heading: str
 ) -> None:
-    if model is Manifest:
-        heading = 'errors = ["read"]\noutstanding = 8\n```'
     keys = documented_keys(heading)
-    fields = {name: item for name, item in model.model_fields.items() if name not in hidden}
-    assert list(keys) == list(fields)
-    for name, (_, default) in keys.items():
-        value = fields[name].get_default(call_default_factory=True)
-        if fields[name].is_required():
-            assert default == "required", name
+    assert list(keys) == [name for name in model.model_fields if name != "path"]
+    texts = {"name": "the module", "profile": "`seed`"}
+    for name, default in keys.items():
+        value = model.model_fields[name].get_default(call_default_factory=True)
+        if model.model_fields[name].is_required():
+            expected = "required"
+        elif value == SIMULATOR_NAMES:
+            expected = "all"
         elif isinstance(value, tuple):
-            every = "all" if value == SIMULATOR_NAMES else ", ".join(map(str, value))
-            assert default == (every or "none"), name
+            expected = ", ".join(map(str, value)) or "none"
         elif isinstance(value, dict | str):
-            texts = {"name": "the module", "profile": "`seed`"}
-            assert default == ("none" if isinstance(value, dict) else texts[name]), name
+            expected = texts.get(name, "none")
         else:
-            assert default == str(value).lower(), name
+            expected = str(value).lower()
+        assert default == expected, name
 
 
 def test_the_documented_manifest_is_one(tmp_path: Path) -> None:
