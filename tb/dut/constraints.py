@@ -183,13 +183,13 @@ class Limits:
 
         Those that their engine takes in full are left out.
         """
-        found = {}
-        for form in ops:
-            can = self.capabilities.get(OPS[form].slot) if form in OPS else None
-            limited = can is not None and (can.loops < MAX_LOOPS or not can.pad)
-            if can is not None and limited and OPS[form].layout.family == "dma":
-                found[form] = (can.loops, can.pad)
-        return found
+        return {
+            form: (limits.loops, limits.pad)
+            for form, limits in self.forms(ops).items()
+            if form in OPS
+            and OPS[form].layout.family == "dma"
+            and (limits.loops < MAX_LOOPS or not limits.pad)
+        }
 
     def reports(self, ops: Sequence[str]) -> dict[str, frozenset[str]]:
         """Returns form to the D rules that its engine reports; forms with all are left out."""

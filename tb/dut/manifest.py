@@ -36,12 +36,7 @@ from tb.record.settings import SIMULATOR_NAMES, SimulatorName
 
 DataWidth = Literal[128, 256, 512]
 
-REFERENCE_MANIFESTS: tuple[Path, ...] = (
-    ROOT / "rtl_stubs/pto_mte1/manifest.toml",
-    ROOT / "rtl_stubs/pto_mte2/manifest.toml",
-    ROOT / "rtl_stubs/pto_mte3/manifest.toml",
-    ROOT / "rtl_stubs/pto_fix/manifest.toml",
-)
+REFERENCE_MANIFESTS = tuple(ROOT / f"rtl_stubs/pto_{slot}/manifest.toml" for slot in SLOTS)
 """Manifests of the reference engines, one per slot."""
 
 MANIFEST_NAME = "dut.toml"

