@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tb.cli.options import ProfileOption, target
+from tb.cli import options as opt
 
 
 def _print_table(wanted: bool) -> None:
@@ -50,12 +50,13 @@ def explain(
         str,
         typer.Option("--quant-codes", help="quant codes of a raw word Xt: ptoas or spec"),
     ] = "ptoas",
-    profile: ProfileOption = "",
+    profile: opt.Profile = "",
     json: Annotated[
-        str, typer.Option("--json", help="file for JSON, - for the output", callback=target)
+        str, typer.Option("--json", help="file for JSON, - for the output", callback=opt.target)
     ] = "",
     picture: Annotated[
-        str, typer.Option("--picture", help="file for a picture: .svg or .html", callback=target)
+        str,
+        typer.Option("--picture", help="file for a picture: .svg or .html", callback=opt.target),
     ] = "",
     table: Annotated[  # noqa: ARG001 (its callback prints; it needs no op)
         bool,

@@ -16,31 +16,31 @@ from tb.common.text import comma_list
 
 DEFAULT_SEED = 1
 
-SimOption = Annotated[str, typer.Option("--sim", help="simulator, such as verilator or icarus")]
-TestOption = Annotated[
+Sim = Annotated[str, typer.Option("--sim", help="simulator, such as verilator or icarus")]
+Test = Annotated[
     str, typer.Option("--test", help="a test of tb/run/testlist.toml, or path/to/file.py:ClassName")
 ]
-DutOption = Annotated[
+Dut = Annotated[
     list[str] | None, typer.Option("--dut", help="manifests of your engines, separated by commas")
 ]
-ProfileOption = Annotated[
+Profile = Annotated[
     str, typer.Option("--profile", help="seed, a5, or with single knobs: a5, alpha = sequential")
 ]
-SeedOption = Annotated[str, typer.Option("--seed", help="seed of everything random")]
-CountOption = Annotated[str | None, typer.Option("--n", help="transactions to send")]
-OpsOption = Annotated[str, typer.Option("--ops", help="ops to draw from, separated by commas")]
-WavesOption = Annotated[bool, typer.Option("--waves", help="record waveforms")]
-GmWidthOption = Annotated[str, typer.Option("--gm-width", help="128, 256 or 512 bits")]
-LocalWidthOption = Annotated[str, typer.Option("--local-width", help="128, 256 or 512 bits")]
-TagWidthOption = Annotated[str, typer.Option("--tag-width", help="1 to 16 bits")]
-OutstandingOption = Annotated[
+Seed = Annotated[str, typer.Option("--seed", help="seed of everything random")]
+Count = Annotated[str | None, typer.Option("--n", help="transactions to send")]
+Ops = Annotated[str, typer.Option("--ops", help="ops to draw from, separated by commas")]
+Waves = Annotated[bool, typer.Option("--waves", help="record waveforms")]
+GmWidth = Annotated[str, typer.Option("--gm-width", help="128, 256 or 512 bits")]
+LocalWidth = Annotated[str, typer.Option("--local-width", help="128, 256 or 512 bits")]
+TagWidth = Annotated[str, typer.Option("--tag-width", help="1 to 16 bits")]
+Outstanding = Annotated[
     str, typer.Option("--outstanding", help="most AXI bursts in flight in each direction, 1 to 64")
 ]
-GmOption = Annotated[str, typer.Option("--gm", help="GM: hdl or cocotbext")]
-ConstraintsOption = Annotated[
+Gm = Annotated[str, typer.Option("--gm", help="GM: hdl or cocotbext")]
+Constraints = Annotated[
     str, typer.Option("--constraints", help="Python file that narrows or reweights random ops")
 ]
-ReproOption = Annotated[
+Repro = Annotated[
     str, typer.Option("--repro", help="transactions to write down as programs, by number: 17,250")
 ]
 
@@ -63,27 +63,23 @@ def target(param: typer.CallbackParam, value: Any) -> Any:
     return value
 
 
-JsonOption = Annotated[
+Json = Annotated[
     Path | None, typer.Option("--json", help="where to write the record", callback=target)
 ]
 
-WavesFromOption = Annotated[str, typer.Option(help="clock that waves begin with")]
-WavesToOption = Annotated[str, typer.Option(help="clock that waves end with, 0 for the end")]
-TimelineOption = Annotated[
-    bool, typer.Option("--timeline", help="write a timeline of all transactions")
-]
-CodeCoverageOption = Annotated[
+WavesFrom = Annotated[str, typer.Option(help="clock that waves begin with")]
+WavesTo = Annotated[str, typer.Option(help="clock that waves end with, 0 for the end")]
+Timeline = Annotated[bool, typer.Option("--timeline", help="write a timeline of all transactions")]
+CodeCoverage = Annotated[
     bool, typer.Option("--code-coverage", help="count code coverage of the engines")
 ]
-WallLimitOption = Annotated[
+WallLimit = Annotated[
     float, typer.Option(help="seconds without progress after which the simulator is ended")
 ]
-WatchdogOption = Annotated[
+Watchdog = Annotated[
     int | None, typer.Option(help="clocks in which nothing moves that count as a hang")
 ]
-MismatchLimitOption = Annotated[
-    int, typer.Option(help="stop after so many mismatching transactions")
-]
+MismatchLimit = Annotated[int, typer.Option(help="stop after so many mismatching transactions")]
 
 
 def integer(name: str, text: str, low: int, high: int, remedy: str) -> int:

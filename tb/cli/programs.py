@@ -7,28 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tb.cli.options import (
-    CodeCoverageOption,
-    DutOption,
-    GmOption,
-    GmWidthOption,
-    JsonOption,
-    LocalWidthOption,
-    MismatchLimitOption,
-    OutstandingOption,
-    ProfileOption,
-    SimOption,
-    TagWidthOption,
-    TimelineOption,
-    WallLimitOption,
-    WatchdogOption,
-    WavesFromOption,
-    WavesOption,
-    WavesToOption,
-    integer,
-    machine,
-    settings_errors,
-)
+from tb.cli import options as opt
 
 HazardOption = Annotated[
     str,
@@ -90,32 +69,32 @@ def program(
     schedule: Annotated[
         str, typer.Option("--schedule", help="replay under this one of --schedules alone, from 0")
     ] = "",
-    sim: SimOption = "verilator",
+    sim: opt.Sim = "verilator",
     seed: Annotated[
         str, typer.Option("--seed", help="seed; otherwise that of the setup file, or 1")
     ] = "",
-    waves: WavesOption = False,
-    waves_from: WavesFromOption = "0",
-    waves_to: WavesToOption = "0",
-    timeline: TimelineOption = False,
-    code_coverage: CodeCoverageOption = False,
-    gm_width: GmWidthOption = "256",
-    local_width: LocalWidthOption = "256",
-    tag_width: TagWidthOption = "8",
-    outstanding: OutstandingOption = "16",
-    dut: DutOption = None,
-    profile: ProfileOption = "",
-    gm: GmOption = "hdl",
-    json: JsonOption = None,
-    wall_limit: WallLimitOption = 120.0,
-    watchdog_clocks: WatchdogOption = None,
-    mismatch_limit: MismatchLimitOption = 10,
+    waves: opt.Waves = False,
+    waves_from: opt.WavesFrom = "0",
+    waves_to: opt.WavesTo = "0",
+    timeline: opt.Timeline = False,
+    code_coverage: opt.CodeCoverage = False,
+    gm_width: opt.GmWidth = "256",
+    local_width: opt.LocalWidth = "256",
+    tag_width: opt.TagWidth = "8",
+    outstanding: opt.Outstanding = "16",
+    dut: opt.Dut = None,
+    profile: opt.Profile = "",
+    gm: opt.Gm = "hdl",
+    json: opt.Json = None,
+    wall_limit: opt.WallLimit = 120.0,
+    watchdog_clocks: opt.Watchdog = None,
+    mismatch_limit: opt.MismatchLimit = 10,
 ) -> None:
     """Replay programs on engines and model; exit code 0 only when everything matched."""
     from tb.programs.command import program_command
     from tb.programs.options import ProgramOptions, chosen_schedules
 
-    fields = machine(
+    fields = opt.machine(
         sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to, profile
     )
     fields.update(
@@ -141,9 +120,9 @@ def program(
         ctrl=ctrl,
         setup=setup,
         schedules=chosen_schedules(schedules, schedule),
-        seed=integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7") if seed else None,
+        seed=opt.integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7") if seed else None,
     )
-    with settings_errors():
+    with opt.settings_errors():
         code = program_command(files or (), options, fields, json)
     raise typer.Exit(code)
 
@@ -160,11 +139,11 @@ def verify(
     ubuf_to_ubuf: Annotated[
         str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
     ] = "bytes",
-    profile: ProfileOption = "",
+    profile: opt.Profile = "",
     hazard: HazardOption = "",
     strict: StrictOption = False,
     ctrl: CtrlOption = "",
-    json: JsonOption = None,
+    json: opt.Json = None,
 ) -> None:
     """Check programs without a simulator: text, rules, flags and hazards that constants decide."""
     from tb.programs.verify import verify_command

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tb.cli.options import DutOption, ProfileOption, WavesOption, integer, manifest_names
+from tb.cli import options as opt
 
 FarmOption = Annotated[
     Path | None, typer.Option("--farm", help="workers and database, see docs/farm.md")
@@ -40,8 +40,8 @@ def nightly(
     jobs: Annotated[str, typer.Option("--jobs", help="runs at a time, 0 for one a core")] = "0",
     budget: Annotated[str, typer.Option("--budget", help="time for all, such as 30m")] = "",
     seed: Annotated[str, typer.Option("--seed", help="seed that all seeds come from")] = "",
-    dut: DutOption = None,
-    profile: ProfileOption = "",
+    dut: opt.Dut = None,
+    profile: opt.Profile = "",
     farm: FarmOption = None,
     db: DbOption = "",
     fresh: Annotated[
@@ -57,11 +57,11 @@ def nightly(
 
     options = NightlyOptions(
         regression=regression,
-        seeds=integer("SEEDS", seeds, 1, 9999, "SEEDS=20 runs 20 seeds of each test"),
-        jobs=integer("JOBS", jobs, 0, 1024, "JOBS=2 uses two processor cores"),
+        seeds=opt.integer("SEEDS", seeds, 1, 9999, "SEEDS=20 runs 20 seeds of each test"),
+        jobs=opt.integer("JOBS", jobs, 0, 1024, "JOBS=2 uses two processor cores"),
         budget=seconds(budget) if budget else 0.0,
-        base_seed=integer("SEED", seed, 0, 2**63 - 1, "any integer") if seed else None,
-        duts=manifest_names(dut),
+        base_seed=opt.integer("SEED", seed, 0, 2**63 - 1, "any integer") if seed else None,
+        duts=opt.manifest_names(dut),
         profile=profile_text(profile),
         farm=farm,
         db=db,
@@ -93,7 +93,7 @@ def history(
     """List regression runs, the latest first: results, coverage, throughput."""
     from tb.nightly.history import history_command
 
-    count = integer("--limit", limit, 1, 10_000, "--limit 20 lists the last 20")
+    count = opt.integer("--limit", limit, 1, 10_000, "--limit 20 lists the last 20")
     raise typer.Exit(history_command(count, farm, db))
 
 
@@ -111,14 +111,14 @@ def diff(
 
 def rerun(
     run_id: Annotated[str, typer.Argument(help="number of a run, as pages and tables show it")],
-    waves: WavesOption = False,
+    waves: opt.Waves = False,
     farm: FarmOption = None,
     db: DbOption = "",
 ) -> None:
     """Repeat a run of the database as it was; --waves records the failure."""
     from tb.nightly.history import rerun_command
 
-    number = integer("RUN_ID", run_id, 1, 2**63 - 1, "the report shows the number of each run")
+    number = opt.integer("RUN_ID", run_id, 1, 2**63 - 1, "the report shows the number of each run")
     raise typer.Exit(rerun_command(number, waves, farm, db))
 
 

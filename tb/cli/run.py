@@ -5,62 +5,33 @@ from __future__ import annotations
 
 import typer
 
-from tb.cli.options import (
-    DEFAULT_SEED,
-    CodeCoverageOption,
-    ConstraintsOption,
-    CountOption,
-    DutOption,
-    GmOption,
-    GmWidthOption,
-    JsonOption,
-    LocalWidthOption,
-    MismatchLimitOption,
-    OpsOption,
-    OutstandingOption,
-    ProfileOption,
-    ReproOption,
-    SeedOption,
-    SimOption,
-    TagWidthOption,
-    TestOption,
-    TimelineOption,
-    WallLimitOption,
-    WatchdogOption,
-    WavesFromOption,
-    WavesOption,
-    WavesToOption,
-    integer,
-    machine,
-    settings_errors,
-    transaction_numbers,
-)
+from tb.cli import options as opt
 
 
 def run(
-    sim: SimOption = "verilator",
-    test: TestOption = "random",
-    seed: SeedOption = str(DEFAULT_SEED),
-    n: CountOption = None,
-    ops: OpsOption = "",
-    waves: WavesOption = False,
-    waves_from: WavesFromOption = "0",
-    waves_to: WavesToOption = "0",
-    timeline: TimelineOption = False,
-    code_coverage: CodeCoverageOption = False,
-    gm_width: GmWidthOption = "256",
-    local_width: LocalWidthOption = "256",
-    tag_width: TagWidthOption = "8",
-    outstanding: OutstandingOption = "16",
-    dut: DutOption = None,
-    profile: ProfileOption = "",
-    gm: GmOption = "hdl",
-    constraints: ConstraintsOption = "",
-    repro: ReproOption = "",
-    json: JsonOption = None,
-    wall_limit: WallLimitOption = 120.0,
-    watchdog_clocks: WatchdogOption = None,
-    mismatch_limit: MismatchLimitOption = 10,
+    sim: opt.Sim = "verilator",
+    test: opt.Test = "random",
+    seed: opt.Seed = str(opt.DEFAULT_SEED),
+    n: opt.Count = None,
+    ops: opt.Ops = "",
+    waves: opt.Waves = False,
+    waves_from: opt.WavesFrom = "0",
+    waves_to: opt.WavesTo = "0",
+    timeline: opt.Timeline = False,
+    code_coverage: opt.CodeCoverage = False,
+    gm_width: opt.GmWidth = "256",
+    local_width: opt.LocalWidth = "256",
+    tag_width: opt.TagWidth = "8",
+    outstanding: opt.Outstanding = "16",
+    dut: opt.Dut = None,
+    profile: opt.Profile = "",
+    gm: opt.Gm = "hdl",
+    constraints: opt.Constraints = "",
+    repro: opt.Repro = "",
+    json: opt.Json = None,
+    wall_limit: opt.WallLimit = 120.0,
+    watchdog_clocks: opt.Watchdog = None,
+    mismatch_limit: opt.MismatchLimit = 10,
 ) -> None:
     """Build, run one test, print a summary; exit code 0 only when everything matched."""
     from tb.dut.selection import parse_ops
@@ -69,22 +40,22 @@ def run(
     from tb.run.testlist import planned_test
 
     planned = planned_test(test)
-    fields = machine(
+    fields = opt.machine(
         sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to, profile
     )
     count = planned.transactions
     if n is not None:
-        count = integer("N", n, 1, 100_000_000, "N is the number of transactions")
-    with settings_errors():
+        count = opt.integer("N", n, 1, 100_000_000, "N is the number of transactions")
+    with opt.settings_errors():
         settings = RunSettings.model_validate(
             {
                 **fields,
                 "test": planned.name,
-                "seed": integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7"),
+                "seed": opt.integer("SEED", seed, 0, 2**63 - 1, "SEED=7 repeats run 7"),
                 "transactions": count,
                 "ops": parse_ops(ops),
                 "constraints": constraints,
-                "repro": transaction_numbers(repro),
+                "repro": opt.transaction_numbers(repro),
                 "waves": waves,
                 "timeline": timeline,
                 "code_coverage": code_coverage,

@@ -9,22 +9,22 @@ from typing import Annotated
 
 import typer
 
-from tb.cli.options import DEFAULT_SEED, JsonOption, ProfileOption, SeedOption, integer
+from tb.cli import options as opt
 
 
-def doctor(json: JsonOption = None) -> None:
+def doctor(json: opt.Json = None) -> None:
     """Say what tools are found, which versions, what is missing and how to get it."""
     from tb.setup.doctor import doctor_command
 
     raise typer.Exit(doctor_command(json))
 
 
-def bench(seed: SeedOption = str(DEFAULT_SEED), json: JsonOption = None) -> None:
+def bench(seed: opt.Seed = str(opt.DEFAULT_SEED), json: opt.Json = None) -> None:
     """Measure the bench against the bare simulation and a per-beat Python AXI memory."""
     from tb.benchmark.measure import bench_command
 
     path = json or Path("sim_build/bench.json")
-    raise typer.Exit(bench_command(integer("SEED", seed, 0, 2**63 - 1, "any integer"), path))
+    raise typer.Exit(bench_command(opt.integer("SEED", seed, 0, 2**63 - 1, "any integer"), path))
 
 
 def prove_arith(
@@ -37,22 +37,22 @@ def prove_arith(
     """Compare the write-back arithmetic with the reference of tb/prove over all inputs."""
     from tb.prove.prove import prove_command
 
-    first = integer("--begin", begin, 0, (1 << 32) - 1, "0x10000 is one way to write it")
-    last = integer("--end", end, first + 1, 1 << 32, "--end is above --begin")
-    step = integer("--stride", stride, 1, 1 << 32, "--stride 1 tries everything")
+    first = opt.integer("--begin", begin, 0, (1 << 32) - 1, "0x10000 is one way to write it")
+    last = opt.integer("--end", end, first + 1, 1 << 32, "--end is above --begin")
+    step = opt.integer("--stride", stride, 1, 1 << 32, "--stride 1 tries everything")
     count = os.cpu_count() or 1
     if jobs is not None:
-        count = integer("--jobs", jobs, 1, 256, "--jobs 2 uses two processor cores")
+        count = opt.integer("--jobs", jobs, 1, 256, "--jobs 2 uses two processor cores")
     raise typer.Exit(prove_command(unit, range(first, last, step), count))
 
 
 def outside(
-    profile: ProfileOption = "",
+    profile: opt.Profile = "",
     writeback: Annotated[
         Path | None,
         typer.Option("--writeback", help="a whole writeback.csv, in place of the one kept here"),
     ] = None,
-    json: JsonOption = None,
+    json: opt.Json = None,
 ) -> None:
     """Compare the reference model with results of reference code of others."""
     from tb.dut.profiles import profile_text
