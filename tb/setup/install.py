@@ -230,18 +230,15 @@ ENSURE: dict[str, Callable[[], None]] = {
 
 def main(arguments: list[str]) -> int:
     """Installs each of the named; returns the exit code."""
-    try:
+
+    def work() -> int:
         for name in arguments:
             if name not in ENSURE:
                 raise PtoError(f"cannot install {name!r}", legal=", ".join(ENSURE))
             ENSURE[name]()
-    except PtoError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-    return 0
+        return 0
+
+    return tools.exit_code(work)
 
 
 if __name__ == "__main__":

@@ -270,23 +270,18 @@ def report(findings: Sequence[Finding]) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the named groups, or all; return 0 without a problem, else 1."""
-    try:
-        unknown = [name for name in arguments if name not in GROUPS]
-        if unknown:
-            raise PtoError(f"unknown lint group {unknown[0]!r}", legal=", ".join(GROUPS))
-        findings: list[Finding] = []
-        for name in arguments or GROUPS:
-            print(
-                f"lint: {name}" + (" (its first start takes a minute)" if name == "yosys" else ""),
-                flush=True,
-            )
-            findings += GROUPS[name]()
-    except PtoError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+    return tools.exit_code(lambda: _run(arguments or list(GROUPS)))
+
+
+def _run(groups: Sequence[str]) -> int:
+    unknown = [name for name in groups if name not in GROUPS]
+    if unknown:
+        raise PtoError(f"unknown lint group {unknown[0]!r}", legal=", ".join(GROUPS))
+    findings: list[Finding] = []
+    for name in groups:
+        note = " (its first start takes a minute)" if name == "yosys" else ""
+        print(f"lint: {name}{note}", flush=True)
+        findings += GROUPS[name]()
     print(report(findings), flush=True)
     failed = any(finding.problem for finding in findings)
     print("lint: FAIL" if failed else "lint: PASS")

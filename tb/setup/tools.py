@@ -18,12 +18,12 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from tb.common.errors import ToolError
+from tb.common.errors import PtoError, ToolError
 from tb.common.paths import ROOT
 
 MIN_PYTHON = "3.11"
@@ -57,6 +57,18 @@ class Tool:
     def ok(self) -> bool:
         """Whether it can be used as it is."""
         return not self.missing
+
+
+def exit_code(work: Callable[[], int]) -> int:
+    """Runs a command and returns its exit code; an error of the user is printed."""
+    try:
+        return work()
+    except PtoError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
 
 
 def version_in(text: str, before: str = "") -> str:

