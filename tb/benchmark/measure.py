@@ -170,42 +170,21 @@ def _targets(
     """Returns the lines of the budget that were measured: of several values the worst."""
     rates = measured.rates
     budget: tuple[tuple[str, list[float], float, float, bool], ...] = (
-        (
-            "2 KiB, checked, times faster than with the Python AXI memory",
-            [ratios["Python AXI / checked"]["2048"]],
-            *(25, 60, True),
-        ),
-        (
-            "16 KiB, checked, time over self-driven unchecked",
-            [ratios["checked / self-driven"]["16384"]],
-            *(3, 1.5, False),
-        ),
-        (
-            "2 KiB, Python time per transaction, us",
-            [sum(python["2048"].values())],
-            *(150, 60, False),
-        ),
-        (
-            "long rows, words per cycle, worst of engines, latencies, alignments",
-            [row.per_cycle for row in rates if row.name in LONG_ROWS],
-            *(0.95, 0.99, True),
-        ),
-        (
-            "short rows, cycles lost per row at latency 1, worst",
-            [1 / row.per_cycle - 1 for row in rates if row.name in SHORT_ROWS and row.latency == 1],
-            *(1, 0, False),
-        ),
-        (
-            f"{FIX_TARGET[0]}, elements per cycle at latency {FIX_TARGET[1]}",
-            [row.per_cycle for row in rates if (row.name, row.latency) == FIX_TARGET],
-            *(8, 16, True),
-        ),
-        (
-            f"{NZ_TARGET[0]}, C0 blocks per cycle at latency {NZ_TARGET[1]}",
-            [row.alone for row in rates if (row.name, row.latency) == NZ_TARGET],
-            *(0.9, 0.99, True),
-        ),
-    )
+        ("2 KiB, checked, times faster than with the Python AXI memory",
+         [ratios["Python AXI / checked"]["2048"]], 25, 60, True),
+        ("16 KiB, checked, time over self-driven unchecked",
+         [ratios["checked / self-driven"]["16384"]], 3, 1.5, False),
+        ("2 KiB, Python time per transaction, us", [sum(python["2048"].values())], 150, 60, False),
+        ("long rows, words per cycle, worst of engines, latencies, alignments",
+         [row.per_cycle for row in rates if row.name in LONG_ROWS], 0.95, 0.99, True),
+        ("short rows, cycles lost per row at latency 1, worst",
+         [1 / row.per_cycle - 1 for row in rates if row.name in SHORT_ROWS and row.latency == 1],
+         1, 0, False),
+        (f"{FIX_TARGET[0]}, elements per cycle at latency {FIX_TARGET[1]}",
+         [row.per_cycle for row in rates if (row.name, row.latency) == FIX_TARGET], 8, 16, True),
+        (f"{NZ_TARGET[0]}, C0 blocks per cycle at latency {NZ_TARGET[1]}",
+         [row.alone for row in rates if (row.name, row.latency) == NZ_TARGET], 0.9, 0.99, True),
+    )  # fmt: skip
     return [
         Target(
             name=name,

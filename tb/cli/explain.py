@@ -43,9 +43,7 @@ def explain(
         str, typer.Option("--show", help="sections of the output, separated by commas")
     ] = "rules,bytes,registers,descriptor,profiles",
     rows: Annotated[int, typer.Option("--rows", help="ranges of bytes to list")] = 12,
-    ubuf_to_ubuf: Annotated[
-        str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
-    ] = "bytes",
+    ubuf_to_ubuf: opt.UbufToUbuf = "bytes",
     quant_codes: Annotated[
         str,
         typer.Option("--quant-codes", help="quant codes of a raw word Xt: ptoas or spec"),

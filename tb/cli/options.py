@@ -45,6 +45,11 @@ Repro = Annotated[
 ]
 
 
+UbufToUbuf = Annotated[
+    str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
+]
+
+
 def target(param: typer.CallbackParam, value: Any) -> Any:
     """Returns the file that an option names, if its folder is there or may be made.
 

@@ -49,9 +49,7 @@ def program(
     illegal: Annotated[
         str, typer.Option("--illegal", help="refuse or send ops that break a D rule")
     ] = "",
-    ubuf_to_ubuf: Annotated[
-        str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
-    ] = "",
+    ubuf_to_ubuf: opt.UbufToUbuf = "",
     hazard: HazardOption = "",
     strict: StrictOption = False,
     ctrl: CtrlOption = "",
@@ -136,9 +134,7 @@ def verify(
     foreign: Annotated[
         str, typer.Option("--foreign", help="refuse: foreign ops are errors, else counted")
     ] = "",
-    ubuf_to_ubuf: Annotated[
-        str, typer.Option("--ubuf-to-ubuf", help="operands of copy_ubuf_to_ubuf: bytes or blocks")
-    ] = "bytes",
+    ubuf_to_ubuf: opt.UbufToUbuf = "bytes",
     profile: opt.Profile = "",
     hazard: HazardOption = "",
     strict: StrictOption = False,

@@ -152,15 +152,7 @@ def new_dut_command(
     language: str = "sv",
     profile: str = "",
 ) -> int:
-    """Writes the folder, prints its contents and the next step.
-
-    Args:
-        name: Of the DUT.
-        slot: Slot it is for.
-        ops: Ops to begin with, separated by commas.
-        folder: Where it goes.
-        language: Of the wrapper.
-        profile: That it will follow.
+    """Writes the folder, prints its contents and the next step; ``ops`` are separated by commas.
 
     Raises:
         PtoError: as for :func:`new_dut`.

@@ -55,9 +55,12 @@ def test_reference_engines_report_all_rules_of_their_ops() -> None:
         assert set(manifest.d_rules) == names
 
 
-def test_a_good_manifest(tmp_path: Path) -> None:
-    manifest = load_manifest(write(tmp_path))
-    assert manifest.d_rules == ("DMA-L05", "DMA-L09")
+@pytest.mark.parametrize("folder", ["", "{}/"], ids=["relative", "absolute"])
+@pytest.mark.parametrize("pattern", ["*.v", "mine.v", "**/*.v"])
+def test_a_good_manifest(folder: str, pattern: str, tmp_path: Path) -> None:
+    write(tmp_path, sources=f'["{folder.format(tmp_path)}{pattern}"]')
+    manifest = load_manifest(tmp_path)  # A folder means its dut.toml.
+    assert (manifest.module, manifest.d_rules) == ("mine", ("DMA-L05", "DMA-L09"))
     assert manifest.sources == (str((tmp_path / "mine.v").resolve()),)
 
 
@@ -91,11 +94,6 @@ def test_every_stream_of_the_reference_engines_has_limits() -> None:
     for manifest in reference_manifests():
         for width in (128, 256, 512):
             assert set(manifest.capabilities.clocks_at(width)) == set(stream_names(manifest.slot))
-
-
-def test_a_folder_means_its_dut_toml(tmp_path: Path) -> None:
-    write(tmp_path)
-    assert load_manifest(tmp_path).module == "mine"
 
 
 @pytest.mark.parametrize(
@@ -197,12 +195,6 @@ def test_a_misplaced_key_of_capabilities(tmp_path: Path) -> None:
     path.write_text(path.read_text().removeprefix("loops = 2\n") + "lops = 2\n")
     with pytest.raises(PtoError, match=pattern("key capabilities.lops unknown mean loops")):
         load_manifest(path)
-
-
-@pytest.mark.parametrize("pattern", ["*.v", "mine.v", "**/*.v"])
-def test_absolute_sources(tmp_path: Path, pattern: str) -> None:
-    manifest = load_manifest(write(tmp_path, sources=f'["{tmp_path / pattern}"]'))
-    assert manifest.sources == (str((tmp_path / "mine.v").resolve()),)
 
 
 def test_two_manifests_for_one_slot_are_refused(tmp_path: Path) -> None:
