@@ -114,6 +114,7 @@ def test_every_stream_of_the_reference_engines_has_limits() -> None:
         ({"sources": ""}, "no source"),
         ({"filelists": '["no.f"]'}, "file list 'no.f' no file"),
         ({"include_dirs": '["no"]'}, "include folder 'no' no folder"),
+        ({"include_dirs": '["mine.v"]'}, "include folder 'mine.v' no folder"),
         ({"waivers": '["no.vlt"]'}, "waiver 'no.vlt' no file"),
         ({"module": '"not a name"'}, "key module"),
         ({"gm_data_widths": "[64]"}, "gm_data_widths"),

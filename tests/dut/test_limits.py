@@ -48,6 +48,16 @@ def test_legacy_forms_are_only_sent_to_engines_that_support_them() -> None:
     assert without_legacy(one_loop) == {"mte_ub_gm"}
 
 
+def test_legacy_forms_of_a_slot_are_refused() -> None:
+    can = Capabilities(ops=("mte_gm_ub",), legacy=False)
+    (kept,) = (one for one in capability_filters({"mte2": can}) if one.name == "mte2_legacy")
+    block = next(TrafficGenerator(25).blocks(200))
+    of_slot = np.flatnonzero(block.slot == SLOTS.index("mte2"))
+    refused = np.flatnonzero(~kept(block)).tolist()
+    assert refused == sorted({*of_slot.tolist()} & {*block.legacy_forms})
+    assert 0 < len(refused) < min(len(of_slot), len(block.legacy_forms))
+
+
 @pytest.mark.long
 def test_random_ops_keep_to_the_capabilities() -> None:
     limits, counts = Limits(LIMITED), Counter[str]()
