@@ -313,15 +313,15 @@ def _of_schema(error: ValidationError, path: Path) -> PtoError:
     return PtoError(what, where=str(path), legal=legal, remedy=remedy)
 
 
-def _refuse_unknown(
-    kind: str, names: Iterable[str], legal: Sequence[str], manifest: Manifest, key: str = ""
+def refuse_unknown(
+    kind: str, names: Iterable[str], legal: Sequence[str], slot: str, where: str
 ) -> None:
-    """Raises PtoError for a name that the slot of a manifest does not have."""
+    """Raises PtoError for a name that a slot does not have."""
     for name in names:
         if name not in legal:
             raise PtoError(
-                f"{kind} {name!r} is not one of slot {manifest.slot}{meant(name, legal)}",
-                where=manifest.path + key,
+                f"{kind} {name!r} is not one of slot {slot}{meant(name, legal)}",
+                where=where,
                 legal=", ".join(legal),
             )
 
@@ -335,14 +335,15 @@ def _check_slot(manifest: Manifest) -> None:
     served = [op.name for op in ops]
     if not manifest.ops:
         raise PtoError("ops is empty", where=path, legal=", ".join(served))
-    _refuse_unknown("op", manifest.ops, served, manifest)
+    refuse_unknown("op", manifest.ops, served, slot, path)
     rules = sorted({rule for op in ops for rule in op.rule_names})
-    _refuse_unknown("D rule", manifest.d_rules, rules, manifest)
+    refuse_unknown("D rule", manifest.d_rules, rules, slot, path)
     if clocks := manifest.capabilities.clocks:
         # Imported here: commands that load no manifest start without the stimulus.
         from sequences.streams.speed import stream_names
 
-        _refuse_unknown("stream", clocks, stream_names(slot), manifest, ", [capabilities.clocks]")
+        where = f"{path}, [capabilities.clocks]"
+        refuse_unknown("stream", clocks, stream_names(slot), slot, where)
     least, most = manifest.capabilities.tag_widths
     if least > most:
         raise PtoError(

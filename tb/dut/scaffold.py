@@ -20,6 +20,7 @@ from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.common.text import comma_list
 from tb.dut.contract import Port, parameters_of, ports_of
+from tb.dut.manifest import refuse_unknown
 from tb.dut.profile_text import read_profile
 from tb.dut.selection import has_elements
 from tb.isa.dma.table import MTE_UB_GM
@@ -187,11 +188,7 @@ def _check(name: str, slot: str, ops: Iterable[str], language: str) -> None:
     if slot not in SLOTS:
         raise PtoError(f"slot is {slot!r}", where="--slot", legal=", ".join(SLOTS))
     served = [op.name for op in OPS.values() if op.slot == slot]
-    for op in ops:
-        if op not in served:
-            raise PtoError(
-                f"op {op!r} is not one of slot {slot}", where="--ops", legal=", ".join(served)
-            )
+    refuse_unknown("op", ops, served, slot, "--ops")
     if language not in LANGUAGES:
         raise PtoError(f"language is {language!r}", where="--language", legal=", ".join(LANGUAGES))
 

@@ -175,8 +175,7 @@ def c_compiler() -> Tool:
     remedy = "Install gcc (Debian and Ubuntu: apt-get install gcc libc6-dev)."
     tool = _program("C compiler", ("cc", "gcc", "clang"), remedy)
     source = "#include <stdio.h>\nint main(void) { return 0; }\n"
-    missing = "it cannot compile and link a C program"
-    return _compiling(tool, tool.path, source, ".c", missing) if tool.ok else tool
+    return _compiling(tool, source, ".c", "it cannot compile and link a C program")
 
 
 def _any_cxx_compiler() -> Tool:
@@ -190,10 +189,8 @@ def cxx_compiler() -> Tool:
     source = (
         "#include <coroutine>\nint main() { return std::suspend_never{}.await_ready() ? 0 : 1; }\n"
     )
-    if not tool.ok:
-        return tool
     missing = "it cannot compile and link C++20 with coroutines"
-    return _compiling(tool, tool.path, source, ".cpp", missing, *coroutine_flags(tool.path))
+    return _compiling(tool, source, ".cpp", missing, *coroutine_flags(tool.path))
 
 
 def coroutine_flags(compiler: str) -> list[str]:
@@ -203,11 +200,11 @@ def coroutine_flags(compiler: str) -> list[str]:
     return ["-std=gnu++20", *([] if clang else ["-fcoroutines"])]
 
 
-def _compiling(
-    tool: Tool, compiler: str, source: str, suffix: str, missing: str, *flags: str
-) -> Tool:
-    """Returns ``tool``, with the defect ``missing`` if ``source`` does not compile and link."""
-    return tool if _compiles(compiler, source, suffix, flags) else replace(tool, missing=missing)
+def _compiling(tool: Tool, source: str, suffix: str, missing: str, *flags: str) -> Tool:
+    """Returns a compiler, with the defect ``missing`` if ``source`` does not compile and link."""
+    if not tool.ok or _compiles(tool.path, source, suffix, flags):
+        return tool
+    return replace(tool, missing=missing)
 
 
 @cache
@@ -221,22 +218,18 @@ def _compiles(compiler: str, source: str, suffix: str, flags: tuple[str, ...]) -
 
 def fst_headers() -> Tool:
     """Probes the headers that Verilator's FST writer needs; without them waves are VCD."""
-    tool = Tool(
-        "lz4 and zlib headers (FST waves)",
-        remedy="Install them (Debian and Ubuntu: apt-get install liblz4-dev zlib1g-dev); "
-        "waves are VCD until then.",
-        required=False,
+    remedy = (
+        "Install them (Debian and Ubuntu: apt-get install liblz4-dev zlib1g-dev); "
+        "waves are VCD until then."
     )
-    compiler = _any_cxx_compiler()
-    if not compiler.ok:
-        return replace(tool, missing="no C++ compiler to try them with")
     source = (
         "#include <lz4.h>\n#include <zlib.h>\n"
         "int main() { return LZ4_versionNumber() + *zlibVersion() == 0; }\n"
     )
     missing = "lz4.h or zlib.h does not compile and link"
-    found = _compiling(tool, compiler.path, source, ".cpp", missing, "-llz4", "-lz")
-    return replace(found, path="lz4.h zlib.h") if found.ok else found
+    found = _compiling(_any_cxx_compiler(), source, ".cpp", missing, "-llz4", "-lz")
+    name, path = "lz4 and zlib headers (FST waves)", "lz4.h zlib.h" if found.ok else ""
+    return Tool(name, path=path, missing=found.missing, remedy=remedy, required=False)
 
 
 # --- Icarus Verilog
