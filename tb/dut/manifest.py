@@ -28,6 +28,7 @@ from tb.common.errors import PtoError
 from tb.common.files import read_toml
 from tb.common.paths import ROOT
 from tb.common.text import meant
+from tb.dut.contract import PARAMETERS
 from tb.dut.filelist import FileList, read_file_list
 from tb.dut.profile_text import read_profile
 from tb.isa.ops import OPS, SLOTS
@@ -48,13 +49,7 @@ MIN_TAG_WIDTH, MAX_TAG_WIDTH = 1, 16
 MAX_OUTSTANDING = 64
 """Most AXI bursts in flight in each direction: the memory model takes no more."""
 
-STANDARD_PARAMETERS = (
-    "GmDataWidth",
-    "LocalDataWidth",
-    "SrcDataWidth",
-    "TagWidth",
-    "NumOutstanding",
-)
+STANDARD_PARAMETERS = tuple(item.name for item in PARAMETERS if item.passed)
 """Parameters that the harness sets; ``SrcDataWidth`` on slot fix alone."""
 
 

@@ -37,7 +37,7 @@ from tb.common.errors import PtoError
 from tb.common.paths import HDL
 from tb.common.text import counted, meant
 from tb.dut.contract import PARAMETERS, Port, parameters_of, ports_of
-from tb.dut.manifest import Manifest, load_manifest
+from tb.dut.manifest import STANDARD_PARAMETERS, Manifest, load_manifest
 from tb.record.settings import SIMULATOR_NAMES
 
 SHOWN = 5
@@ -234,7 +234,6 @@ class _Check:
 
     def __init__(self, manifest: Manifest) -> None:
         self.manifest = manifest
-        self.passed = {item.name for item in PARAMETERS if item.passed}
         self.sources = SourceManager()
         self.sources.setDisableProximatePaths(True)
         for folder in (str(HDL), *manifest.include_dirs):
@@ -294,7 +293,7 @@ class _Check:
             **{
                 name: value
                 for name, value in widths.parameters(self.manifest.slot).items()
-                if name in self.passed
+                if name in STANDARD_PARAMETERS
             },
             **self.manifest.parameters_under(self.manifest.claim),
         }
@@ -415,7 +414,7 @@ class _Check:
         name = expression.partition("/")[0]
         if found == expected or name in lacking:
             return ""  # a missing parameter has a finding of its own
-        at = f" at {name} {values[name]}" if name in self.passed else ""
+        at = f" at {name} {values[name]}" if name in STANDARD_PARAMETERS else ""
         formula = "" if name.isdecimal() else f", {expression}"
         return f"has {counted(found, 'bit')}{at}: {expected} expected{formula}"
 

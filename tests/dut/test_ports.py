@@ -10,9 +10,8 @@ import pytest
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
-from tb.dut.contract import PAGE, PARAMETERS, PORTS, parameters_of, ports_of, renewed
+from tb.dut.contract import PAGE, PORTS, parameters_of, ports_of, renewed
 from tb.dut.manifest import (
-    STANDARD_PARAMETERS,
     Capabilities,
     Manifest,
     load_manifest,
@@ -285,10 +284,6 @@ def test_the_harness_connects_the_ports_of_the_table(slot: str) -> None:
     names = re.findall(r"^\s*\.(\w+)\(", text, re.MULTILINE)
     passed = [item.name for item in parameters_of(slot) if item.passed]
     assert sorted(names) == sorted([*passed, *(port.name for port in ports_of(slot))])
-
-
-def test_parameters_that_the_harness_sets_are_known_to_manifests() -> None:
-    assert {item.name for item in PARAMETERS if item.passed} == set(STANDARD_PARAMETERS)
 
 
 def test_the_contract_page_has_the_tables() -> None:
