@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
-from tb.explain.parts import DATA, Axis, Part
+from tb.explain.parts import DATA, Axis, Part, moved
 from tb.isa.fix.op import FixDescriptor
 from tb.isa.fix.remarks import unsigned
 from tb.isa.fix.table import (
@@ -142,84 +142,57 @@ def _tile(
     ``first_m`` and ``first_n``, a multiple of 16, are the first row and channel of a half.
     """
     whole, rest = divmod(n, GROUP)
-    for group, count, lanes in ((0, whole, GROUP), (whole, 1, rest)):
+    row = Axis("m", m, desc.row_step * L0C_WORD, 0, first_m)
+    for offset, count, lanes in ((0, whole, GROUP), (whole, 1, rest)):
         if count and lanes:
-            first = first_n // GROUP + group
-            yield _groups(desc, space, _Span(m, first_m, count, first, group, lanes))
+            src = desc.src_stride * L0C_WORD
+            group = Axis("group", count, src, 0, first_n // GROUP + offset)
+            yield _groups(desc, space, row, group, lanes, offset)
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """Rows and groups of channels of a tile.
+def _groups(
+    desc: FixDescriptor, space: Space, row: Axis, group: Axis, lanes: int, offset: int
+) -> Part:
+    """Returns the elements of the first ``lanes`` channels of several groups.
 
-    Attributes:
-        m, first_m: Rows, and the number of the first one.
-        groups, first: Groups of 16 channels, and the number of the first one in the source.
-        offset: Number of the first group at the destination.
-        lanes: Channels of a group that are there.
+    ``offset`` is the number of the first group at the destination.
     """
+    axes = _axes(desc, row, group, lanes)
+    step = next(axis.dst for axis in axes if axis.name == group.name)
+    dst = desc.dst_addr + offset * step
+    src = desc.src_addr + group.first * group.src + row.first * row.src
+    size = max(1, desc.dst_bits // 8)
+    pieces: tuple[int, ...] = (0,)
+    *outer, inner = axes
+    if is_moved(desc):
+        if inner.src == inner.dst == size:  # Neighbours on both sides are one unit.
+            size, axes = inner.count * size, tuple(outer)
+        return moved(DATA, (space, dst), (Space.L0C, src), size, axes)
+    if desc.dst_bits == NIBBLE:
+        pieces = (0, inner.src)
+        pair = replace(inner, name=f"{inner.name} pair", count=inner.count // 2, src=2 * inner.src)
+        axes = (*outer, pair)
+    return Part(
+        DATA, space, dst, size, axes, Space.L0C, src, ACCUMULATOR, pieces,
+        moved=False, how=" -> ".join(steps(desc)),
+    )  # fmt: skip
 
-    m: int
-    first_m: int
-    groups: int
-    first: int
-    offset: int
-    lanes: int
 
-
-def _groups(desc: FixDescriptor, space: Space, span: _Span) -> Part:
-    """Returns the elements of the same lanes of several groups."""
-    bits, word = desc.dst_bits, desc.row_step * L0C_WORD
-    group_src = desc.src_stride * L0C_WORD
-    stride = desc.dst_stride * bits // 8
-    src = desc.src_addr + span.first * group_src + span.first_m * word
+def _axes(desc: FixDescriptor, row: Axis, group: Axis, lanes: int) -> tuple[Axis, ...]:
+    """Returns the axes of a layout with their steps at the destination, repeats first."""
+    bits = desc.dst_bits
+    size, stride = max(1, bits // 8), desc.dst_stride * bits // 8
+    lane = Axis("lane", lanes, ACCUMULATOR, size)
     repeat = Axis("repeat", desc.repeats, 0, 0)
     if desc.loop3_en:
-        repeat = Axis("repeat", desc.repeats, desc.loop3_src * L0C_WORD, desc.loop3_dst * bits // 8)
-
-    def group(step: int) -> Axis:
-        return Axis("group", span.groups, group_src, step, span.first)
-
-    def row(step: int) -> Axis:
-        return Axis("m", span.m, word, step, span.first_m)
-
-    def part(step: int, axes: tuple[Axis, ...], lanes: int = 0) -> Part:
-        """Returns the part; ``lanes`` are neighbours on both sides, moved as one unit if moved."""
-        dst = desc.dst_addr + span.offset * step
-        if is_moved(desc):
-            size = max(lanes, 1) * ACCUMULATOR
-            return Part(DATA, space, dst, size, (repeat, *axes), Space.L0C, src, size)
-        size = max(1, bits // 8)
-        pieces: tuple[int, ...] = (0,)
-        if bits == NIBBLE and desc.layout == NZ2DN:
-            pieces = (0, word)
-        elif bits == NIBBLE:
-            pieces = (0, ACCUMULATOR)
-        if lanes:
-            name = "lane pair" if len(pieces) > 1 else "lane"
-            lane = Axis(name, lanes // len(pieces), ACCUMULATOR * len(pieces), size)
-            axes = (*axes, lane)
-        return Part(
-            DATA, space, dst, size, (repeat, *axes), Space.L0C, src, ACCUMULATOR, pieces,
-            moved=False, how=" -> ".join(steps(desc)),
-        )  # fmt: skip
-
-    if desc.layout == NZ2NZ:
-        width = desc.nz_columns
-        halves = GROUP // width
-        lanes = min(width, span.lanes)
-        step = stride * halves
-        half = Axis("half", span.lanes // lanes, width * ACCUMULATOR, stride)
-        inner = (row(width * bits // 8),)
-        return part(
-            step, (group(step), half, *inner) if halves > 1 else (group(step), *inner), lanes
-        )
+        repeat = replace(repeat, src=desc.loop3_src * L0C_WORD, dst=desc.loop3_dst * bits // 8)
     if desc.layout == NZ2DN:
-        step = GROUP * stride
-        lane = Axis("lane", span.lanes, ACCUMULATOR, stride)
-        rows = row(bits // 8)
-        if bits == NIBBLE:
-            rows = Axis("m pair", span.m // 2, 2 * word, 1)
-        return part(step, (group(step), lane, rows))
-    step = GROUP * bits // 8
-    return part(step, (row(stride), group(step)), span.lanes)
+        group = replace(group, dst=GROUP * stride)
+        return (repeat, group, replace(lane, dst=stride), replace(row, dst=size))
+    if desc.layout != NZ2NZ:
+        return (repeat, replace(row, dst=stride), replace(group, dst=GROUP * bits // 8), lane)
+    width = desc.nz_columns
+    wide, lane = lanes // min(width, lanes), replace(lane, count=min(width, lanes))
+    halves = (Axis("half", wide, width * ACCUMULATOR, stride),) if width < GROUP else ()
+    group = replace(group, dst=GROUP // width * stride)
+    return (repeat, group, *halves, replace(row, dst=width * bits // 8), lane)
