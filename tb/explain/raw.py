@@ -8,28 +8,26 @@ spec/fixpipe.md, section 12).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tb.explain.forms import HALVES, LOW_BITS, RAW_FORMS, Raw
-from tb.explain.words import WordValue, decoded, word_named
+from tb.explain.words import CUT, WordValue, decoded, word_named
 from tb.isa.burst.op import MteL1Bt
-from tb.isa.dtypes import Ptr
-from tb.isa.fix.op import (
-    FbPtr,
-    FixOp,
-    Loop3,
-    MteL0cGm,
-    MteL0cL1,
-    MteL0cUb,
-    PreQuant,
-    PreRelu,
-    Scalar,
+from tb.isa.fix.op import FixOp
+from tb.isa.fix.program import FIX_MAKERS
+from tb.isa.fix.table import (
+    LAYOUTS_BY_NAME,
+    QUANT_CODES,
+    RELU_MODES,
+    SCALAR_RELU,
+    UB_WHOLE,
+    VECTOR_RELU,
 )
-from tb.isa.fix.table import QUANT_CODES, RELU_MODES, SCALAR_RELU, UB_WHOLE, VECTOR_RELU
 from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.ops import LEGACY_FORMS, TEXT_FORMS
+from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS
 from tb.language.trace import Raw as Step
 from tb.language.unknown import Unknown
@@ -177,32 +175,22 @@ class _Needs:
         raise NoFormError(f"the op uses {name}, and {why}")
 
 
-def _types(step: Step) -> dict[str, Ptr]:
+Made = tuple[Any, list[str]]
+
+
+def _types(step: Step) -> dict[str, Any]:
     source, target = step.pointers
     return {"src_type": source, "dst_type": target}
 
 
-Made = tuple[Any, list[str]]
-
-
 def _repack(step: Step, words: _Needs, _: CODES) -> Made:
     values, group = step.operands, words["MTE2_NZ_PARA"]
-    return MteGmL1Frac(
-        values["gm_src"],
-        values["l1_dst"],
-        step.name.rsplit("_", 1)[1],
-        values["n_value"],
-        values["d_value"],
-        values["loop1_src_stride"],
-        group["group_count"],
-        group["loop2"],
-        group["loop3"],
-        group["loop4"],
-        values["loop4_src_stride"],
-        values["l2_cache_ctl"],
-        values["smallc0_en"] & 1,
-        **_types(step),
-    ), []
+    operands: list[Any] = [values["gm_src"], values["l1_dst"], step.name.rsplit("_", 1)[1]]
+    operands += [values[name] for name in ("n_value", "d_value", "loop1_src_stride")]
+    operands += [group[name] for name in ("group_count", "loop2", "loop3", "loop4")]
+    operands += [values[name] for name in ("loop4_src_stride", "l2_cache_ctl")]
+    operands.append(values["smallc0_en"] & 1)
+    return MteGmL1Frac(*operands, **_types(step)), []
 
 
 def _bias(step: Step, _: _Needs, _codes: CODES) -> Made:
@@ -217,79 +205,72 @@ def _write_back(step: Step, words: _Needs, codes: CODES) -> Made:
     notes: list[str] = []
     if xt["clip enable"]:
         raise NoFormError("Xt enables a clip, whose code and register are not specified")
-    made: dict[str, Any] = {
-        "unit_flag": xt["unit_flag"],
-        "pre_quant": _quant(xt, words, codes, notes),
-        "pre_relu": _relu(xt, words, notes),
-        **_layout(xt, words, notes),
-        **_types(step),
-    }
-    sizes = (step.operands["src"], step.operands["dst"], xm["m"], xm["n"])
-    strides = (xt["src_stride"], xm["dst_stride"])
-    if step.name.endswith("_gm"):
-        return MteL0cGm(*sizes, *strides, xm["sid"], xt["l2"], **made), notes
-    if step.name.endswith("_cbuf"):
-        return MteL0cL1(*sizes, *strides, **made), notes
-    if xt["dual mode"] != UB_WHOLE:
+    values = {
+        **xm, **xt,
+        "src_addr": step.operands["src"], "dst_addr": step.operands["dst"],
+        "ub_sub": xt.get("sub-block", 0),
+        **_quant(xt, words, codes, notes), **_relu(xt, words, notes), **_layout(xt, words, notes),
+    }  # fmt: skip
+    if xt.get("dual mode", UB_WHOLE) != UB_WHOLE:
         raise NoFormError(f"codes of the dual mode are not specified: it is {xt['dual mode']}")
-    return MteL0cUb(*sizes, *strides, xt["sub-block"], **made), notes
+    columns = defaultdict(lambda: [0], {name: [value] for name, value in values.items()})
+    op = FIX_MAKERS[OPS[COPIES[step.name].op].opcode](columns, 0, 0, 0)
+    return replace(op, **_types(step)), notes
 
 
-def _quant(xt: Fields, words: _Needs, codes: CODES, notes: list[str]) -> PreQuant | None:
+def _quant(xt: Fields, words: _Needs, codes: CODES, notes: list[str]) -> Fields:
+    """Returns the fields of the descriptor that the quantization sets."""
     code = xt["quant code 5"] << 5 | xt["quant code 4:0"]
     mode = QUANT_CODES[codes].get(code)
     if mode is None:
         raise NoFormError(f"quant code {code} is none of the table {codes} (option --quant-codes)")
     if not code:
-        return None
+        return {}
     notes.append(f"quant code {code} of Xt is {mode.name} in the table {codes} (A-50)")
     if mode.vector:
-        return PreQuant(mode.name, FbPtr("f32", words["FPC"]["quant offset / 128"] * 128))
+        return {"quant": mode.code, "quant_addr": words["FPC"]["quant offset / 128"] * 128}
     if not mode.scale:
-        return PreQuant(mode.name, Scalar("f32", 0))
+        return {"quant": mode.code}
     record = words["QUANT_PRE"]
     if record["offset"] or record["sign"]:
         raise NoFormError("QUANT_PRE has an offset or a sign, which no v0.6 op with a scalar has")
-    return PreQuant(mode.name, _number(record, "scale"))
+    return {"quant": mode.code, "quant_scale": _number(record, "scale")}
 
 
-def _number(word: Fields, name: str) -> Scalar:
-    return Scalar("f32", word[name] << 13 | word["unused"])
+def _number(word: Fields, name: str) -> int:
+    return word[name] << CUT | word["unused"]
 
 
-def _relu(xt: Fields, words: _Needs, notes: list[str]) -> PreRelu | None:
-    code = xt["relu"]
-    mode = {number: name for name, number in RELU_MODES.items()}.get(code)
-    if mode is None:
-        raise NoFormError(f"relu code {code} is none: 0..{max(RELU_MODES.values())}")
-    if not code:
-        return None
-    payload: Scalar | FbPtr | None = None
+def _relu(xt: Fields, words: _Needs, notes: list[str]) -> Fields:
+    """Returns the fields of the descriptor with the parameters of the relu."""
+    code, most = xt["relu"], max(RELU_MODES.values())
+    if code > most:
+        raise NoFormError(f"relu code {code} is none: 0..{most}")
     if code == SCALAR_RELU:
-        payload = _number(words["RELU_ALPHA"], "alpha")
-    elif code == VECTOR_RELU:
-        segment = FB_SEGMENTS["pre_relu"]
-        notes.append(f"segment {segment} of fb is taken for the alphas: FPC has no segment")
-        offset = words["FPC"]["relu offset / 64"] * 64
-        payload = FbPtr("f32", segment << FB_SEGMENT_SHIFT | offset)
-    return PreRelu(mode, payload)
+        return {"relu_alpha": _number(words["RELU_ALPHA"], "alpha")}
+    if code != VECTOR_RELU:
+        return {}
+    segment = FB_SEGMENTS["pre_relu"]
+    notes.append(f"segment {segment} of fb is taken for the alphas: FPC has no segment")
+    offset = words["FPC"]["relu offset / 64"] * 64
+    return {"relu_addr": segment << FB_SEGMENT_SHIFT | offset}
 
 
-def _layout(xt: Fields, words: _Needs, notes: list[str]) -> dict[str, Any]:
-    """Returns layout, its operand and loop3."""
+def _layout(xt: Fields, words: _Needs, notes: list[str]) -> Fields:
+    """Returns the fields of the descriptor with layout, its operand and loop3."""
     if xt["nz2nd"] and xt["nz2dn"]:
         raise NoFormError("Xt selects nz2nd and nz2dn")
     if not (xt["nz2nd"] or xt["nz2dn"]):
-        return {"layout": "nz2nz", "split": xt["split"]}
-    made: dict[str, Any] = {"layout": "nz2nd" if xt["nz2nd"] else "nz2dn"}
+        return {"layout": LAYOUTS_BY_NAME["nz2nz"]}
+    made = {"layout": LAYOUTS_BY_NAME["nz2dn" if xt["nz2dn"] else "nz2nd"]}
     if xt["nz2dn"]:
         made["k"] = words["CHANNEL_PARA"]["K"]
-    if words.written("LOOP3_PARA"):
-        loop = words["LOOP3_PARA"]
-        made["loop3"] = Loop3(loop["count"], loop["src stride"], loop["dst stride"])
-    else:
+    if not words.written("LOOP3_PARA"):
         notes.append("no pto.set_loop3_para is before it: no loop3 is taken")
-    return made
+        return made
+    loop = words["LOOP3_PARA"]
+    counts = {"loop3_count": loop["count"], "loop3_src": loop["src stride"]}
+    return {**made, **counts, "loop3_en": 1, "loop3_dst": loop["dst stride"]}
 
 
 _MAKERS: dict[str, Callable[[Step, _Needs, CODES], Made]] = {

@@ -103,7 +103,7 @@ _XT = (
 _SRC = Bits(15, 0, "src_stride", lambda x: x.src_stride)
 _CODES = "codes of clip enable and dual mode are not specified; of an op, those of its descriptor"
 
-_CUT = 13
+CUT = 13
 """Low bits of a number that play no part; the compiler writes them, too."""
 
 WORDS: tuple[Word, ...] = (
@@ -198,16 +198,16 @@ WORDS: tuple[Word, ...] = (
         (
             Bits(46, 46, "sign", lambda _: 0),
             Bits(45, 37, "offset", lambda _: 0),
-            Bits(31, _CUT, "scale", lambda x: x.quant_scale >> _CUT),
-            Bits(_CUT - 1, 0, "unused", lambda x: x.quant_scale & (1 << _CUT) - 1),
+            Bits(31, CUT, "scale", lambda x: x.quant_scale >> CUT),
+            Bits(CUT - 1, 0, "unused", lambda x: x.quant_scale & (1 << CUT) - 1),
         ),
         lambda x: x.mode.scale and not x.mode.vector,
     ),
     Word(
         "RELU_ALPHA", _FIX, _FIX12,
         (
-            Bits(31, _CUT, "alpha", lambda x: x.relu_alpha >> _CUT),
-            Bits(_CUT - 1, 0, "unused", lambda x: x.relu_alpha & (1 << _CUT) - 1),
+            Bits(31, CUT, "alpha", lambda x: x.relu_alpha >> CUT),
+            Bits(CUT - 1, 0, "unused", lambda x: x.relu_alpha & (1 << CUT) - 1),
         ),
         lambda x: x.relu == SCALAR_RELU,
     ),
