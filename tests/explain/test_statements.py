@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from sequences.constraints import OP_NAMES
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.explain.programs import of_file
@@ -19,7 +19,7 @@ from tb.isa.text import to_text
 from tb.language.linked import Linked, linked_steps
 from tb.language.literal.ops import op_of
 from tb.language.printer import program_text
-from tests.explain.drawn import KINDS
+from tests.explain.drawn import drawn
 from tests.explain.test_command import ELEMENTS, EVERY_OP
 
 
@@ -38,13 +38,11 @@ def test_every_op_is_read_as_in_programs(name: str, tmp_path: Path) -> None:
     assert both(EVERY_OP[name], ELEMENTS.get(name, ""), tmp_path).name == name
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_text_of_drawn_ops_is_read(kind: str) -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(40):
-        drawn = KINDS[kind](rng)
-        text = "\n".join(map(to_text, (*drawn.before, drawn.op)))
-        assert of_text(text, {})[-1].op == drawn.op, text
+@pytest.mark.parametrize("form", OP_NAMES)
+def test_the_text_of_drawn_ops_is_read(form: str) -> None:
+    for one in drawn(form, 20, 5):
+        text = "\n".join(map(to_text, (*one.before, one.op)))
+        assert of_text(text, {})[-1].op == one.op, text
 
 
 OTHER_SPELLINGS = {
