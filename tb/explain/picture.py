@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from tb.explain.op import FINE, Explained
 from tb.explain.text import SECTIONS, heading, op_lines
-from tb.explain.tiles import COLOURS, Cell, Line, Tile, tiles
+from tb.explain.tiles import COLOURS, Cell, Line, Tile, place, tiles
 from tb.isa.spaces import hex_address, located
 
 WIDTH = 1240
@@ -24,15 +24,6 @@ LABEL = 96
 MOST_TEXT = 140
 """Characters of a line of the op."""
 
-_LIGHT = ("#bcd7ff", "#cdeed6", "#e6d4f7", "#ffd7c2", "#c6ecf0", "#f6d0e4", "#dfe4b0", "#d5dbe3")
-_LIGHT_EDGE = (
-    "#5b8fd6", "#2f7d46", "#8a5fb8", "#c2653a", "#2f8390", "#b05085", "#7d8430", "#6b7685",
-)  # fmt: skip
-_DARK = ("#173a6b", "#1d4a2c", "#43285f", "#5f2f18", "#17464d", "#572643", "#43471c", "#363e48")
-_DARK_EDGE = (
-    "#4e83c4", "#46a162", "#9c76c9", "#d0815b", "#4aa3b0", "#c5699c", "#a1a851", "#8b97a6",
-)  # fmt: skip
-
 _KINDS = {
     "left pad": ("pad", "pad"),
     "pad": ("pad", "pad"),
@@ -43,10 +34,12 @@ _KINDS = {
 
 
 def _style() -> str:
-    """Returns the style sheet, for light and dark pages."""
+    """Returns the style sheet, for light and dark pages; colours of data are spread over hues."""
 
-    def rules(fills: Sequence[str], edges: Sequence[str]) -> str:
-        pairs = zip(fills, edges, strict=True)
+    def rules(fill: str, edge: str) -> str:
+        # From green to red, neighbours far from each other; yellow is the pads'.
+        hues = [110 + 105 * k % 280 for k in range(COLOURS)]
+        pairs = ((f"hsl({x},{fill})", f"hsl({x},{edge})") for x in hues)
         return "\n".join(f".c{k}{{fill:{a};stroke:{b}}}" for k, (a, b) in enumerate(pairs))
 
     return f"""
@@ -62,14 +55,14 @@ font-size:11px}}
 .pad{{fill:#ffe2a8;stroke:#c69026}} .tail{{fill:#fff3b0;stroke:#9a7b00;stroke-dasharray:2 2}}
 .zero{{fill:#eceff2;stroke:#57606a;stroke-dasharray:1 2}}
 .mark{{stroke:#57606a;fill:none}}
-{rules(_LIGHT, _LIGHT_EDGE)}
+{rules("70%,86%", "45%,45%")}
 @media (prefers-color-scheme:dark){{
 .page{{fill:#0d1117}} text{{fill:#e6edf3}}
 .at,.tick,.note{{fill:#adb7c2}} .good{{fill:#56d364}} .bad{{fill:#ff9b90}}
 .keep{{stroke:#4b545e}} .mark{{stroke:#adb7c2}}
 .pad{{fill:#5c4305;stroke:#d4a72c}} .tail{{fill:#4a4207;stroke:#c9b037}}
 .zero{{fill:#21262d;stroke:#8b949e}}
-{rules(_DARK, _DARK_EDGE)}
+{rules("50%,23%", "40%,52%")}
 }}"""
 
 
@@ -163,9 +156,8 @@ class _Canvas:
         name = f"c{cell.colour}" if cell.colour >= 0 else _KINDS[cell.kind][0]
         x, width = self.x(line.panel, cell.x), max(1.5, cell.size * self.scale)
         arrow = "to" if self.tile.source else "from"
-        memory, start = located(self.tile.space, cell.start)
-        end = start + cell.size - 1
-        told = f"{memory.upper()} {start:#x}..{end:#x}, {cell.size} B: {cell.kind}"
+        where = place(self.tile.space, cell.start, cell.size)
+        told = f"{where}, {cell.size} B: {cell.kind}"
         if cell.other:
             told += f", {arrow} {cell.other}" if " 0x" in cell.other else f", {cell.other}"
         return (
@@ -296,6 +288,3 @@ def _unique(text: str, number: int) -> str:
     for name in ("title", "desc"):
         text = text.replace(f'id="{name}"', f'id="{name}{number}"')
     return text.replace('"title desc"', f'"title{number} desc{number}"')
-
-
-assert len(_LIGHT) == len(_DARK) == COLOURS

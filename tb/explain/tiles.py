@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from tb.explain.parts import Axis, Part
+from tb.explain.parts import DATA, Axis, Part
 from tb.isa.spaces import Space, located
 
 ALONG, DOWN, PANEL, STACK = "along", "down", "panel", "stack"
@@ -124,136 +124,147 @@ class Tile:
         return max(0, self.pitch - self.width)
 
 
-def _role(view: str, axis: Axis, side: int) -> str:
-    name = axis.name if axis.name in VIEWS[view] else axis.name.rstrip("0123456789")
-    return VIEWS[view][name][side]
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """An axis on one side: its role, and the step of an iteration here, there, and in lines."""
+
+    axis: Axis
+    role: str
+    here: int
+    there: int
+
+    @property
+    def lines(self) -> int:
+        """Lines, or other places of its role, of an iteration: a pair is two."""
+        return 2 if self.axis.name.endswith("pair") else 1
 
 
-def _step(axis: Axis, side: int) -> int:
-    return axis.dst if side else axis.src
+@dataclass(frozen=True, slots=True)
+class _Face:
+    """A part on one side: its axes, the first address, and the bytes of a cell."""
+
+    part: Part
+    source: bool
+    ways: tuple[_Way, ...]
+    base: int
+    size: int
+
+    def of(self, role: str) -> list[_Way]:
+        """Returns the axes of a role."""
+        return [way for way in self.ways if way.role == role]
+
+    @property
+    def origin(self) -> int:
+        """Address of line 0 of the part, plus the offset in the line."""
+        return self.base - sum(x.axis.first * x.here for x in self.ways if x.role != ALONG)
+
+    @property
+    def pieces(self) -> list[tuple[int, int, int]]:
+        """Offset from the address of a unit, offset in the line, and line, of each piece."""
+        if not self.source:
+            return [(0, 0, 0)]
+        down = any(way.lines > 1 for way in self.of(DOWN))
+        return [(at, 0, k) if down else (at, at, 0) for k, at in enumerate(self.part.pieces)]
+
+
+def _face(part: Part, view: str, *, source: bool) -> _Face:
+    ways = []
+    for axis in part.axes:
+        name = axis.name if axis.name in VIEWS[view] else axis.name.rstrip("0123456789")
+        role, steps = VIEWS[view][name], (axis.src, axis.dst)
+        ways.append(_Way(axis, *((role[0], *steps) if source else (role[1], *steps[::-1]))))
+    base, size = (part.src, part.piece) if source else (part.dst, part.size)
+    return _Face(part, source, tuple(ways), base, size)
 
 
 def tiles(parts: Sequence[Part], view: str) -> tuple[Tile, ...]:
     """Returns the tiles of an op, sources first."""
-    found = []
-    for side in (0, 1):
-        spaces = [part.space if side else part.source for part in parts]
-        for space in dict.fromkeys(spaces):
+    found: dict[tuple[bool, Space], list[_Face]] = {}
+    for source in (True, False):
+        for part in parts:
+            space = part.source if source else part.space
             if space is not None:
-                mine = [p for p in parts if (p.space if side else p.source) is space]
-                found.append(_tile(mine, view, side, space))
-    return tuple(found)
+                found.setdefault((source, space), []).append(_face(part, view, source=source))
+    return tuple(_tile(faces, space) for (_, space), faces in found.items())
 
 
-def _tile(parts: Sequence[Part], view: str, side: int, space: Space) -> Tile:
-    weights = _weights(parts, view, side)
-    start = min(_origin(part, view, side) for part in parts)
+def _tile(faces: Sequence[_Face], space: Space) -> Tile:
+    weights = _weights(faces)
+    start = min(face.origin for face in faces)
     lines: dict[tuple[int, int, int], Line] = {}
-    for part in parts:
-        _draw(part, view, side, start, weights, lines)
+    for face in faces:
+        _draw(face, start, weights, lines)
     first = min(key[2] for key in lines)
     # Panels that are left out take no room.
     panels = {panel: place for place, panel in enumerate(sorted({key[1] for key in lines}))}
     for line in lines.values():
-        line.y, line.panel = line.y - first, panels[line.panel]
+        line.y, line.panel, line.cells = line.y - first, panels[line.panel], _joined(line.cells)
     ordered = sorted(lines.values(), key=lambda x: (x.stack, x.panel, x.y))
-    for line in ordered:
-        line.cells = _joined(line.cells)
     width = max(cell.x + cell.size for line in ordered for cell in line.cells)
     return Tile(
-        space, not side, tuple(ordered), width, _pitch(parts, view, side),
-        _left_out(parts, view, side, weights), _names(parts, view, side, DOWN),
-        _names(parts, view, side, PANEL),
+        space, faces[0].source, tuple(ordered), width, _pitch(faces), _left_out(faces, weights),
+        _names(faces, DOWN), _names(faces, PANEL),
     )  # fmt: skip
 
 
-def _weights(parts: Sequence[Part], view: str, side: int) -> dict[str, int]:
+def _weights(faces: Sequence[_Face]) -> dict[str, int]:
     """Returns for each axis how many places one iteration is apart from the next, in its role."""
+    first: dict[str, _Way] = {}
     counts: dict[str, int] = {}
-    order: list[tuple[str, str]] = []
-    for part in parts:
-        for axis in part.axes:
-            twice = 2 if axis.name.endswith("pair") else 1
-            counts[axis.name] = max(counts.get(axis.name, 1), axis.count * twice)
-            pair = (axis.name, _role(view, axis, side))
-            if pair not in order:
-                order.append(pair)
+    for way in [way for face in faces for way in face.ways]:
+        name = first.setdefault(way.axis.name, way).axis.name
+        counts[name] = max(counts.get(name, 1), way.axis.count * way.lines)
     found, total = {}, dict.fromkeys(MOST, 1)
-    for name, role in reversed(order):
-        twice = 2 if name.endswith("pair") else 1
-        found[name] = total[role] * twice
-        total[role] *= counts[name]
+    for name, way in reversed(first.items()):
+        found[name] = total[way.role] * way.lines
+        total[way.role] *= counts[name]
     return found
 
 
-def _origin(part: Part, view: str, side: int) -> int:
-    """Returns the address of the part's line 0, plus the offset in the line."""
-    base = part.dst if side else part.src
-    return base - sum(
-        axis.first * _step(axis, side) for axis in part.axes if _role(view, axis, side) != ALONG
-    )
-
-
 def _draw(
-    part: Part, view: str, side: int, start: int, weights: dict[str, int],
-    lines: dict[tuple[int, int, int], Line],
-) -> None:  # fmt: skip
+    face: _Face, start: int, weights: dict[str, int], lines: dict[tuple[int, int, int], Line]
+) -> None:
     """Adds the cells of a part to the lines."""
-    roles = [_role(view, axis, side) for axis in part.axes]
-    limits = [min(axis.count, MOST[role]) for axis, role in zip(part.axes, roles, strict=True)]
-    offset = _origin(part, view, side) - start
+    part, limits = face.part, [min(way.axis.count, MOST[way.role]) for way in face.ways]
+    end = MOST[DOWN] + sum(way.axis.first * weights[way.axis.name] for way in face.of(DOWN))
     for numbers in product(*map(range, limits)):
         places = dict.fromkeys(MOST, 0)
-        x, colour, block, here, there = offset, 0, 0, 0, 0
-        for axis, role, k in zip(part.axes, roles, numbers, strict=True):
-            here += k * _step(axis, side)
-            there += k * _step(axis, 1 - side)
-            if role == ALONG:
-                x += k * _step(axis, side)
+        x, colour, block, here, there = face.origin - start, 0, 0, 0, 0
+        for way, k in zip(face.ways, numbers, strict=True):
+            axis = way.axis
+            here, there = here + k * way.here, there + k * way.there
+            if way.role == ALONG:
+                x += k * way.here
             else:
-                places[role] += (axis.first + k) * weights[axis.name]
+                places[way.role] += (axis.first + k) * weights[axis.name]
             if axis.name in COLOURED:
                 colour = (axis.first + k) % COLOURS
             elif axis.name in BLOCKS:
                 block = block * 2 + axis.first + k
-        if places[DOWN] >= MOST[DOWN] + _first_down(part, roles, weights):
+        if places[DOWN] >= end:
             continue
-        for piece, (shift, down) in enumerate(_pieces(part, side, roles)):
-            size = part.size if side else part.piece
-            at = (part.dst if side else part.src) + here + (0 if side else part.pieces[piece])
+        for offset, shift, down in face.pieces:
+            at = face.base + here + offset
             key = (places[STACK], places[PANEL], places[DOWN] + down)
             line = lines.setdefault(key, Line(*key, at - x - shift))
-            kind = part.kind if side else "read"
-            own = -1 if part.kind != "data" and side else colour
-            line.cells.append(
-                Cell(x + shift, size, block, kind, own, at, _other(part, side, there))
-            )
+            own = colour if face.source or part.kind == DATA else -1
+            kind, other = "read" if face.source else part.kind, _other(face, there)
+            line.cells.append(Cell(x + shift, face.size, block, kind, own, at, other))
 
 
-def _first_down(part: Part, roles: Sequence[str], weights: dict[str, int]) -> int:
-    pairs = zip(part.axes, roles, strict=True)
-    return sum(axis.first * weights[axis.name] for axis, role in pairs if role == DOWN)
-
-
-def _pieces(part: Part, side: int, roles: Sequence[str]) -> list[tuple[int, int]]:
-    """Returns the offset in the line and the line of each piece."""
-    if side:
-        return [(0, 0)]
-    down = any(
-        axis.name.endswith("pair") and role == DOWN
-        for axis, role in zip(part.axes, roles, strict=True)
-    )
-    return [(0, k) if down else (offset, 0) for k, offset in enumerate(part.pieces)]
-
-
-def _other(part: Part, side: int, there: int) -> str:
-    if side and part.source is None:
-        return part.how
-    space, base = (part.source, part.src) if side else (part.space, part.dst)
-    assert space is not None, "a part without a source has none to draw"
-    size = part.piece if side else part.size
-    name, start = located(space, base + there)
+def place(space: Space, at: int, size: int) -> str:
+    """Returns bytes as text, with the name of their memory."""
+    name, start = located(space, at)
     return f"{name.upper()} {start:#x}..{start + size - 1:#x}"
+
+
+def _other(face: _Face, there: int) -> str:
+    part = face.part
+    if face.source:
+        return place(part.space, part.dst + there, part.size)
+    if part.source is None:
+        return part.how
+    return place(part.source, part.src + there, part.piece)
 
 
 def _joined(cells: Iterable[Cell]) -> list[Cell]:
@@ -276,51 +287,31 @@ def _joined(cells: Iterable[Cell]) -> list[Cell]:
     return found
 
 
-def _pitch(parts: Sequence[Part], view: str, side: int) -> int:
+def _pitch(faces: Sequence[_Face]) -> int:
     """Returns bytes from line to line, 0 where lines do not follow each other regularly."""
-    found = set()
-    for part in parts:
-        steps = [
-            _step(axis, side) // (2 if axis.name.endswith("pair") else 1)
-            for axis in part.axes
-            if _role(view, axis, side) == DOWN and axis.count > 1
-        ]
-        if steps:
-            found.add(min(steps))
+    steps = [[x.here // x.lines for x in face.of(DOWN) if x.axis.count > 1] for face in faces]
+    found = {min(one) for one in steps if one}
     return found.pop() if len(found) == 1 else 0
 
 
-def _left_out(parts: Sequence[Part], view: str, side: int, weights: dict[str, int]) -> str:
+def _left_out(faces: Sequence[_Face], weights: dict[str, int]) -> str:
     """Returns what is shown of axes that are longer than a picture, as text, or nothing."""
     found: dict[str, None] = {}
-    for part in parts:
-        down = []
-        for axis in part.axes:
-            role = _role(view, axis, side)
-            if role == DOWN and axis.count > 1:
-                down.append(axis)
-            elif role != DOWN and axis.count > MOST[role]:
-                found[_range(axis, MOST[role])] = None
+    for face in faces:
+        for way in face.ways:
+            axis, most = way.axis, MOST[way.role]
+            if way.role != DOWN and axis.count > most:
+                last = axis.first + most - 1
+                found[f"{axis.name} {axis.first}..{last} of {axis.count}"] = None
+        down = [way.axis for way in face.of(DOWN) if way.axis.count > 1]
         lines = 1 + sum((axis.count - 1) * weights[axis.name] for axis in down)
-        if lines > MOST[DOWN] and len(down) == 1:
-            found[_range(down[0], -(-MOST[DOWN] // weights[down[0].name]))] = None
-        elif lines > MOST[DOWN]:
+        if lines > MOST[DOWN]:
             names = " and ".join(axis.name for axis in down)
             found[f"{MOST[DOWN]} of {lines} lines of {names}"] = None
     return f"shown: {', '.join(found)}" if found else ""
 
 
-def _range(axis: Axis, most: int) -> str:
-    """Returns which iterations of how many are shown."""
-    return f"{axis.name} {axis.first}..{axis.first + most - 1} of {axis.count}"
-
-
-def _names(parts: Sequence[Part], view: str, side: int, role: str) -> str:
+def _names(faces: Sequence[_Face], role: str) -> str:
     """Returns the axes of a role that are used, as words."""
-    names = [
-        axis.name
-        for part in parts
-        for axis in part.axes
-        if _role(view, axis, side) == role and (axis.count > 1 or axis.first)
-    ]
-    return " and ".join(dict.fromkeys(names))
+    axes = [way.axis for face in faces for way in face.of(role)]
+    return " and ".join(dict.fromkeys(x.name for x in axes if x.count > 1 or x.first))
