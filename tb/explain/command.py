@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, cast
 
 from tb.common.errors import PtoError
 from tb.common.text import comma_list
@@ -16,7 +16,7 @@ from tb.isa.profile import SEED, Profile, parse_profile, using
 if TYPE_CHECKING:
     from tb.explain.op import Explained
     from tb.explain.query import Question
-    from tb.explain.steps import UNIT, Chosen
+    from tb.explain.steps import Chosen, Unit
 
 SHOW = "rules,bytes,registers,descriptor,profiles"
 """Sections that are printed by default: all."""
@@ -82,19 +82,25 @@ def explain_command(what: str, options: Options) -> int:
     """
     from tb.explain.op import explain
     from tb.explain.query import answers, question
+    from tb.explain.raw import CODES
+    from tb.explain.steps import UNITS
     from tb.explain.text import SECTIONS, answer_lines, op_lines, show
 
     shown = comma_list(options.show, "--show", "--show", ", ".join(SECTIONS))
     for name in shown:
-        if name not in SECTIONS:
-            raise PtoError(
-                f"section {name!r} is unknown", where="--show", legal=", ".join(SECTIONS)
-            )
-    for name, number in (("--rows", options.rows), ("--run", options.run)):
-        if number < 1:
-            raise PtoError(f"{name} is {number}", where=name, legal="1 and above")
+        _check(name in SECTIONS, f"section {name!r} is unknown", "--show", ", ".join(SECTIONS))
+    for option, number in (("--rows", options.rows), ("--run", options.run)):
+        _check(number >= 1, f"{option} is {number}", option, "1 and above")
+    for option, given, legal in (
+        ("--ubuf-to-ubuf", options.ubuf_to_ubuf, UNITS),
+        ("--quant-codes", options.quant_codes, CODES),
+    ):
+        _check(given in legal, f"{option} is {given!r}", option, ", ".join(legal))
     asked = [question(text) for text in options.bytes]
-    picture = _picture_path(options.picture)
+    picture = Path(options.picture) if options.picture else None
+    if picture:
+        legal_files = f"a file with {', '.join(PICTURES)}"
+        _check(picture.suffix in PICTURES, f"{picture} is no picture", "--picture", legal_files)
     with using(_profile(options.profile)):
         chosen = _chosen(what, options)
         if picture and picture.suffix == ".svg" and len(chosen) > 1:
@@ -117,6 +123,11 @@ def explain_command(what: str, options: Options) -> int:
     return 0
 
 
+def _check(holds: bool, what: str, where: str, legal: str = "") -> None:
+    if not holds:
+        raise PtoError(what, where=where, legal=legal)
+
+
 def _profile(text: str) -> Profile:
     if not text.strip():
         return SEED
@@ -129,43 +140,28 @@ def _profile(text: str) -> Profile:
 def _chosen(what: str, options: Options) -> list[Chosen]:
     """Returns the ops to explain."""
     from tb.explain.programs import of_file
-    from tb.explain.raw import CODES
     from tb.explain.steps import of_text
 
-    if options.ubuf_to_ubuf not in ("bytes", "blocks"):
-        raise PtoError(
-            f"--ubuf-to-ubuf is {options.ubuf_to_ubuf!r}", where="--ubuf-to-ubuf",
-            legal="bytes, blocks",
-        )  # fmt: skip
-    unit: UNIT = "blocks" if options.ubuf_to_ubuf == "blocks" else "bytes"
-    if options.quant_codes not in get_args(CODES):
-        raise PtoError(
-            f"--quant-codes is {options.quant_codes!r}", where="--quant-codes",
-            legal=", ".join(get_args(CODES)),
-        )  # fmt: skip
-    codes: CODES = "spec" if options.quant_codes == "spec" else "ptoas"
+    unit, codes = cast("Unit", options.ubuf_to_ubuf), options.quant_codes
     path = _path(what)
+    others = {
+        "--line": options.lines, "--op": options.ops, "--arg": options.args,
+        "--function": options.function, "--run": options.run > 1,
+    }  # fmt: skip
+    goes = "a program file"
+    if path is not None:
+        others, goes = {"--value": options.values, "--element": options.element}, "an op as text"
+    for name, given in others.items():
+        _check(not given, f"{name} goes with {goes}", name)
     if path is None:
-        for name, given in (
-            ("--line", options.lines), ("--op", options.ops), ("--arg", options.args),
-            ("--function", options.function), ("--run", options.run > 1),
-        ):  # fmt: skip
-            if given:
-                raise PtoError(f"{name} goes with a program file", where=name)
         text = sys.stdin.read() if what == "-" else what
         values = dict(_pair("--value", one) for one in options.values)
         return of_text(text, values, options.element, unit, codes)
-    for name, given in (("--value", options.values), ("--element", options.element)):
-        if given:
-            raise PtoError(f"{name} goes with an op as text", where=name)
-    arguments = {}
-    for one in options.args:
-        number, value = _pair("--arg", one)
-        arguments[_integer("--arg", one, number)] = _integer("--arg", one, value)
+    pairs = [(one, *_pair("--arg", one)) for one in options.args]
     return of_file(
-        path, arguments=arguments, function=options.function, lines=options.lines,
-        numbers=options.ops, run=options.run, ubuf_to_ubuf=unit,
-        quant_codes=codes,
+        path, function=options.function, lines=options.lines, numbers=options.ops, run=options.run,
+        arguments={_integer(one, name): _integer(one, value) for one, name, value in pairs},
+        ubuf_to_ubuf=unit, quant_codes=codes,
     )  # fmt: skip
 
 
@@ -175,10 +171,8 @@ def _path(what: str) -> Path | None:
         return None
     try:
         path = Path(what)
-        if path.is_dir():
-            raise PtoError(
-                f"{what} is a folder", where="WHAT", legal="an op as text, or one program file"
-            )
+        legal = "an op as text, or one program file"
+        _check(not path.is_dir(), f"{what} is a folder", "WHAT", legal)
         if path.is_file() or (path.suffix == ".pto" and len(what.split()) == 1):
             return path
     except (OSError, ValueError):  # A text that is no name of a file: too long, a null byte.
@@ -188,31 +182,20 @@ def _path(what: str) -> Path | None:
 
 def _pair(option: str, text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
-    if not equals or not name.strip() or not value.strip():
-        shape = "N=VALUE" if option == "--arg" else "NAME=VALUE"
-        raise PtoError(f"{option} is {text!r}", where=option, legal=shape)
+    shape = "N=VALUE" if option == "--arg" else "NAME=VALUE"
+    whole = equals and name.strip() and value.strip()
+    _check(bool(whole), f"{option} is {text!r}", option, shape)
     return name.strip(), value.strip()
 
 
-def _integer(option: str, text: str, number: str) -> int:
+def _integer(text: str, number: str) -> int:
     try:
         return int(number, 0)
     except ValueError:
         raise PtoError(
-            f"{number!r} is no integer", where=f"{option} {text}",
+            f"{number!r} is no integer", where=f"--arg {text}",
             legal="number of an argument = an integer, an address or the bits of a float",
         ) from None  # fmt: skip
-
-
-def _picture_path(text: str) -> Path | None:
-    if not text:
-        return None
-    path = Path(text)
-    if path.suffix not in PICTURES:
-        raise PtoError(
-            f"{text} is no picture", where="--picture", legal=f"a file with {', '.join(PICTURES)}"
-        )
-    return path
 
 
 def _files(

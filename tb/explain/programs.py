@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from tb.common.errors import PtoError
 from tb.explain.others import product_notes, sentence
-from tb.explain.raw import CODES, READ_BACK
-from tb.explain.steps import UNIT, Chosen, in_order, moves_data, of_raw, other
+from tb.explain.raw import READ_BACK
+from tb.explain.steps import Chosen, Unit, in_order, moves_data, of_raw, other
 from tb.isa.spaces import GM_ADDR_BITS
 from tb.language.place import Place, ProgramError
 from tb.language.trace import CORES, Compute, Move, Raw, Trace
@@ -50,8 +50,8 @@ def of_file(
     lines: Sequence[int] = (),
     numbers: Sequence[int] = (),
     run: int = 1,
-    ubuf_to_ubuf: UNIT = "bytes",
-    quant_codes: CODES = "ptoas",
+    ubuf_to_ubuf: Unit = "bytes",
+    quant_codes: str = "ptoas",
 ) -> list[Chosen]:
     """Returns the ops of a program that move data, each once, or once for each vector core.
 
@@ -165,7 +165,7 @@ class _Seen:
     """
 
     def __init__(
-        self, run: int, notes: tuple[str, ...], missing: str, codes: CODES, cores: set[int]
+        self, run: int, notes: tuple[str, ...], missing: str, codes: str, cores: set[int]
     ) -> None:
         self.run, self.notes, self.missing, self.codes = run, notes, missing, codes
         self.cores = cores

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from tb.explain.forms import HALVES, LOW_BITS, RAW_FORMS, Raw
 from tb.explain.words import CUT, WordValue, decoded, word_named
@@ -32,7 +32,7 @@ from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS
 from tb.language.trace import Raw as Step
 from tb.language.unknown import Unknown
 
-CODES = Literal["ptoas", "spec"]
+CODES = tuple(QUANT_CODES)
 """Values of option ``quant_codes``: tables of the codes in Xt (A-50)."""
 
 COPIES: dict[str, Raw] = {
@@ -79,7 +79,7 @@ class ReadBack:
     notes: tuple[str, ...] = ()
 
 
-def read_back(steps: Iterable[Step], codes: CODES) -> Iterator[ReadBack]:
+def read_back(steps: Iterable[Step], codes: str) -> Iterator[ReadBack]:
     """Yields the register forms of a program in its order.
 
     Args:
@@ -123,7 +123,7 @@ def _text(step: Step) -> str:
 _HEX = ("src", "dst", "gm_src", "l1_dst", "xm", "xt", "low", "high", "value")
 
 
-def _copy(step: Step, registers: Mapping[str, int], codes: CODES) -> ReadBack:
+def _copy(step: Step, registers: Mapping[str, int], codes: str) -> ReadBack:
     form = COPIES[step.name]
     held = {**registers, "CTRL": step.ctrl}
     for name in ("Xm", "Xt"):
@@ -183,7 +183,7 @@ def _types(step: Step) -> dict[str, Any]:
     return {"src_type": source, "dst_type": target}
 
 
-def _repack(step: Step, words: _Needs, _: CODES) -> Made:
+def _repack(step: Step, words: _Needs, _: str) -> Made:
     values, group = step.operands, words["MTE2_NZ_PARA"]
     operands: list[Any] = [values["gm_src"], values["l1_dst"], step.name.rsplit("_", 1)[1]]
     operands += [values[name] for name in ("n_value", "d_value", "loop1_src_stride")]
@@ -193,13 +193,13 @@ def _repack(step: Step, words: _Needs, _: CODES) -> Made:
     return MteGmL1Frac(*operands, **_types(step)), []
 
 
-def _bias(step: Step, _: _Needs, _codes: CODES) -> Made:
+def _bias(step: Step, _: _Needs, _codes: str) -> Made:
     values = step.operands
     names = ("src", "dst", "len_burst", "n_burst", "src_gap", "dst_gap")
     return MteL1Bt(*(values[name] for name in names), *step.pointers), []  # type: ignore[arg-type]
 
 
-def _write_back(step: Step, words: _Needs, codes: CODES) -> Made:
+def _write_back(step: Step, words: _Needs, codes: str) -> Made:
     """Returns the write-back of the words; saturation and atomic updates are those of CTRL."""
     xm, xt, _ = words["Xm"], words["Xt"], words["CTRL"]
     notes: list[str] = []
@@ -218,7 +218,7 @@ def _write_back(step: Step, words: _Needs, codes: CODES) -> Made:
     return replace(op, **_types(step)), notes
 
 
-def _quant(xt: Fields, words: _Needs, codes: CODES, notes: list[str]) -> Fields:
+def _quant(xt: Fields, words: _Needs, codes: str, notes: list[str]) -> Fields:
     """Returns the fields of the descriptor that the quantization sets."""
     code = xt["quant code 5"] << 5 | xt["quant code 4:0"]
     mode = QUANT_CODES[codes].get(code)
@@ -273,7 +273,7 @@ def _layout(xt: Fields, words: _Needs, notes: list[str]) -> Fields:
     return {**made, **counts, "loop3_en": 1, "loop3_dst": loop["dst stride"]}
 
 
-_MAKERS: dict[str, Callable[[Step, _Needs, CODES], Made]] = {
+_MAKERS: dict[str, Callable[[Step, _Needs, str], Made]] = {
     "mte_gm_l1_frac": _repack,
     "mte_l1_bt": _bias,
     "mte_l0c_gm": _write_back,

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from tb.common.errors import PtoError
 from tb.explain.others import passed_over, sentence
-from tb.explain.raw import CODES, COPIES, READ_BACK, ReadBack, read_back
+from tb.explain.raw import COPIES, READ_BACK, ReadBack, read_back
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import DmaRegisters, LegacyCopy, LegacySet
 from tb.isa.lower import reads_ctrl
@@ -29,7 +29,9 @@ from tb.language.place import Place
 from tb.language.run.registers import RegisterState
 from tb.language.trace import Raw
 
-UNIT = Literal["bytes", "blocks"]
+Unit = Literal["bytes", "blocks"]
+UNITS: tuple[str, ...] = get_args(Unit)
+"""Values of option ``ubuf_to_ubuf``."""
 
 Named = tuple[AnyOp | Raw, str]
 """An op or a register form, and its mnemonic as written."""
@@ -129,8 +131,8 @@ def of_text(
     text: str,
     values: Mapping[str, str],
     element: str = "",
-    ubuf_to_ubuf: UNIT = "bytes",
-    quant_codes: CODES = "ptoas",
+    ubuf_to_ubuf: Unit = "bytes",
+    quant_codes: str = "ptoas",
 ) -> list[Chosen]:
     """Returns the ops of a text that move data; without any, all the others.
 
@@ -161,7 +163,7 @@ def moves_data(one: Chosen) -> bool:
     return one.op is not None and not isinstance(one.op, LegacySet | CtrlOp)
 
 
-def of_raw(steps: Sequence[Raw], codes: CODES, notes: tuple[str, ...] = ()) -> list[Chosen]:
+def of_raw(steps: Sequence[Raw], codes: str, notes: tuple[str, ...] = ()) -> list[Chosen]:
     """Returns the register forms of a program in its order, read back."""
     return [
         Chosen(
@@ -190,7 +192,7 @@ def _step(written: Written, *, ubuf_blocks: bool) -> AnyOp | Raw:
 
 
 def in_order(
-    ops: Sequence[Named], notes: tuple[str, ...] = (), codes: CODES = "ptoas"
+    ops: Sequence[Named], notes: tuple[str, ...] = (), codes: str = "ptoas"
 ) -> list[Chosen]:
     """Returns ops with the registers that the ops before them leave."""
     state = RegisterState()
