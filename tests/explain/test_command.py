@@ -17,6 +17,7 @@ from tb.common.paths import ROOT
 from tb.explain.command import Options, explain_command
 from tb.explain.programs import NOT_TAKEN
 from tb.isa.ops import LEGACY_FORMS, OPS
+from tests.language.corpus.short import complete
 
 LOAD = "mte_gm_ub 0x1000, 0, 0, 10 nburst(2, 16, 64) pad(1.0)"
 EVERY_OP = {
@@ -243,24 +244,23 @@ def test_very_large_ops_are_explained_at_once(capsys: pytest.CaptureFixture[str]
     assert sum(one["size"] for one in found["answers"][0]["written"]) == 129
 
 
-PROGRAM = """func.func @kernel(%g: !pto.ptr<f16, gm>, %n: i64) {
-  %c0 = arith.constant 0 : i64
-  %c1 = arith.constant 1 : i64
-  %c3 = arith.constant 3 : index
-  %i0 = arith.constant 0 : index
-  %i1 = arith.constant 1 : index
-  %c32 = arith.constant 32 : i64
-  %u = pto.castptr %c0 : i64 -> !pto.ptr<f16, ub>
-  scf.for %i = %i0 to %c3 step %i1 {
-    %k = arith.index_cast %i : index to i64
-    %a = arith.muli %k, %c32 : i64
-    %p = pto.castptr %a : i64 -> !pto.ptr<f16, ub>
-    pto.mte_gm_ub %g, %p, %c0, %c32 nburst(%c1, %c0, %c0) : !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64
-  }
-  pto.mte_ub_gm %u, %g, %n nburst(%c1, %c0, %c0) : !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64
-  return
+def program(body: str) -> str:
+    """Returns a program of a body in the short form of the corpus."""
+    return complete("kernel", body)[0]
+
+
+def line_of(text: str, what: str) -> int:
+    return text[: text.index(what)].count("\n") + 1
+
+
+PROGRAM = program("""scf.for %i = %c0 to %c3 step %c1 {
+  %k = arith.index_cast %i : index to i64
+  %a = arith.muli %k, %c32_i64 : i64
+  %p = pto.castptr %a : i64 -> F16_UB
+  pto.mte_gm_ub %g, %p, %c0_i64, %c32_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : F16_GM, F16_UB, I64x5
 }
-"""  # noqa: E501
+pto.mte_ub_gm %u, %g, %n nburst(%c1_i64, %c0_i64, %c0_i64) : F16_UB, F16_GM, I64x4
+""")
 
 
 @pytest.fixture
@@ -277,7 +277,7 @@ def test_the_ops_of_a_program(file: str, capsys: pytest.CaptureFixture[str]) -> 
     assert [one["op"] for one in ops] == ["mte_gm_ub", "mte_ub_gm"]
     assert ops[0]["run"] == "execution 1 of 3"
     assert told(file, capsys, args=args, ops=(2,))["parts"][0]["dst"] == 0x1000
-    again = told(file, capsys, args=args, lines=(13,), run=3)
+    again = told(file, capsys, args=args, lines=(line_of(PROGRAM, "pto.mte_gm_ub"),), run=3)
     assert (again["run"], again["parts"][0]["dst"]) == ("execution 3 of 3", 64)
     assumed = told(file, capsys, args=("1=64",), ops=(2,))
     assert "%g is not given" in assumed["notes"][0]
@@ -295,6 +295,7 @@ def test_programs_of_the_examples(path: Path, capsys: pytest.CaptureFixture[str]
         assert op["status"] in ("legal", "NOP", "not known"), op["text"]
 
 
+FILE = "PROGRAM"
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "no op": ("hello", {}, "'hello' is no op"),
     "empty": ("", {}, "is no op"),
@@ -323,12 +324,22 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "a line of a text": (LOAD, {"lines": (3,)}, "--line goes with a program"),
     "a file": ("missing.pto", {}, "missing.pto cannot be read"),
     "a null byte": ("mte_ub_ub\0", {}, ""),
+    "no such line": (FILE, {"lines": (2,)}, "no op that moves data begins in line 2"),
+    "no such op": (FILE, {"ops": (3,)}, "there is no op 3"),
+    "a run of a file": (FILE, {"run": 4}, "--run is 4"),
+    "an argument": (FILE, {"args": ("x=1",)}, "'x' is no integer"),
+    "no such argument": (FILE, {"args": ("7=1",)}, "argument 7"),
+    "no such function": (FILE, {"function": "f"}, "@f"),
+    "a value of a file": (FILE, {"values": ("a=1",)}, "--value goes with an op as text"),
+    "a picture of two": (FILE, {"picture": "x.svg"}, "a picture of 2 ops"),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_sentence(case: str) -> None:
+def test_bad_input_is_one_sentence(case: str, file: str) -> None:
     what, options, message = BAD[case]
+    if what == FILE:
+        what, options = file, {"args": ("1=64",), **options}
     with pytest.raises(PtoError) as error:
         explain_command(what, Options(**options))
     first, *rest = str(error.value).splitlines()
@@ -340,51 +351,19 @@ def test_bad_input_is_one_sentence(case: str) -> None:
         or error.value.remedy
         or "goes with" in first
         or rest
-        or case == "a null byte"
+        or case in ("a null byte", "no such argument")
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"lines": (2,)}, "no op that moves data begins in line 2"),
-        ({"ops": (3,)}, "there is no op 3"),
-        ({"run": 0}, "--run is 0"),
-        ({"run": 4}, "--run is 4"),
-        ({"args": ("x=1",)}, "'x' is no integer"),
-        ({"args": ("7=1",)}, "argument 7"),
-        ({"function": "f"}, "@f"),
-        ({"values": ("a=1",)}, "--value goes with an op as text"),
-        ({"picture": "x.svg"}, "a picture of 2 ops"),
-    ],
-    ids=str,
-)
-def test_bad_options_of_a_program(options: dict[str, Any], message: str, file: str) -> None:
-    given = {"args": ("1=64",), **options}
-    with pytest.raises(PtoError, match=re.escape(message)):
-        explain_command(file, Options(**given))
-
-
-MORE = """func.func @kernel(%g: !pto.ptr<f16, gm>) {
-  %c0 = arith.constant 0 : i64
-  %c1 = arith.constant 1 : i64
-  %c2 = arith.constant 2 : i64
-  %c6 = arith.constant 6 : i64
-  %c20 = arith.constant 20 : i64
-  %false = arith.constant false
-  %u = pto.castptr %c0 : i64 -> !pto.ptr<f16, ub>
-  %b = pto.castptr %c20 : i64 -> !pto.ptr<f16, ub>
-  pto.set_loop_size_outtoub %c2, %c1 : i64, i64
-  pto.mte_gm_ub %g, %b, %c0, %c6 nburst(%c1, %c0, %c0) : !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64
-  pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
-  pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
-  pto.mte_gm_ub %g, %u, %c0, %c6 nburst(%c2, %c6, %c6) : !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64
-  scf.if %false {
-    pto.mte_ub_gm %u, %g, %c6 nburst(%c1, %c0, %c0) : !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64
-  }
-  return
+MORE = program("""pto.set_loop_size_outtoub %c2_i64, %c1_i64 : I64x2
+pto.mte_gm_ub %g, %b_at_20, %c0_i64, %c6_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : F16_GM, F16_UB, I64x5
+pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+pto.mte_gm_ub %g, %u, %c0_i64, %c6_i64 nburst(%c2_i64, %c6_i64, %c6_i64) : F16_GM, F16_UB, I64x5
+scf.if %false {
+  pto.mte_ub_gm %u, %g, %c6_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : F16_UB, F16_GM, I64x4
 }
-"""  # noqa: E501
+""")  # noqa: E501
 
 
 def test_illegal_and_other_ops_of_a_program(
@@ -394,14 +373,15 @@ def test_illegal_and_other_ops_of_a_program(
     path = tmp_path / "x.pto"
     path.write_text(MORE)
     file = str(path)
-    wrong = told(file, capsys, lines=(11,))
+    first = line_of(MORE, "pto.set_loop_size")
+    wrong = told(file, capsys, lines=(first + 1,))
     assert (wrong["status"], wrong["verdict"].partition(":")[0]) == ("error", "DMA-L06")
     narrow = told(file, capsys, ops=(2,))
     assert (narrow["status"], narrow["profiles"][0]["rules_there"]) == ("error", [])
     assert told(file, capsys, ops=(2,), profile="a5")["status"] == "legal"
-    register = told(file, capsys, lines=(10,))
+    register = told(file, capsys, lines=(first,))
     assert int(register["words"][0]["value"], 16) == 1 << 21 | 2
-    assert "orders two pipes" in told(file, capsys, lines=(13,))["verdict"]
+    assert "orders two pipes" in told(file, capsys, lines=(first + 3,))["verdict"]
     dead = told(file, capsys, ops=(3,))
     assert (dead["status"], dead["run"], dead["notes"][-1]) == ("legal", "", NOT_TAKEN)
     explain_command(file, Options(json="-"))
@@ -447,36 +427,22 @@ def test_a_page_has_every_op(file: str, tmp_path: Path) -> None:
     assert len(set(re.findall(r'id="(\w+)"', text))) == 4
 
 
-ORDERED = """func.func @kernel(%g: !pto.ptr<f16, gm>, %n: i64) {
-  %c0 = arith.constant 0 : i64
-  %c1 = arith.constant 1 : i64
-  %c20 = arith.constant 20 : i64
-  %i0 = arith.constant 0 : index
-  %i1 = arith.constant 1 : index
-  %i2 = arith.constant 2 : index
-  %u = pto.castptr %c0 : i64 -> !pto.ptr<f16, ub>
-  %a = pto.castptr %c0 : i64 -> !pto.ptr<f16, l0a>
-  %b = pto.castptr %c0 : i64 -> !pto.ptr<f16, l0b>
-  %d = pto.castptr %c20 : i64 -> !pto.ptr<f16, l0a>
-  %c = pto.castptr %c0 : i64 -> !pto.ptr<f32, l0c>
-  pto.get_buf "PIPE_MTE3", 3, 0
-  pto.mte_ub_gm %u, %g, %c20 nburst(%c1, %c0, %c0) : !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64
-  pto.rls_buf "PIPE_MTE3", 3, 0
-  pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %i1]
-  pto.sync.set <PIPE_MTE2>, 3
-  pto.fence.barrier_all
-  pto.section.cube {
-    scf.for %i = %i0 to %i2 step %i1 {
-      %k = arith.index_cast %i : index to i64
-      pto.mad_acc %a, %b, %c, %c20, %c20, %k : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
-    }
-    pto.set_intra_block <PIPE_FIX>, 17
-    pto.mad %d, %b, %c, %c1, %c1, %c1 : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
-    pto.mad %a, %b, %c, %c1, %c1, %n : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+ORDERED = program("""pto.get_buf "PIPE_MTE3", 3, 0
+pto.mte_ub_gm %u, %g, %c20_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : F16_UB, F16_GM, I64x4
+pto.rls_buf "PIPE_MTE3", 3, 0
+pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %c1]
+pto.sync.set <PIPE_MTE2>, 3
+pto.fence.barrier_all
+pto.section.cube {
+  scf.for %i = %c0 to %c2 step %c1 {
+    %k = arith.index_cast %i : index to i64
+    pto.mad_acc %a, %b, %c, %c20_i64, %c20_i64, %k : F16_L0A, F16_L0B, F32_L0C, I64x3
   }
-  return
+  pto.set_intra_block <PIPE_FIX>, 17
+  pto.mad %d_at_20, %b, %c, %c1_i64, %c1_i64, %c1_i64 : F16_L0A, F16_L0B, F32_L0C, I64x3
+  pto.mad %a, %b, %c, %c1_i64, %c1_i64, %n : F16_L0A, F16_L0B, F32_L0C, I64x3
 }
-"""  # noqa: E501
+""")
 
 
 def test_every_op_of_a_line_has_its_own_name(
@@ -500,7 +466,7 @@ def test_a_product_of_a_program_has_its_bytes_or_its_rule(
     """20 x 20 elements are 2 x 2 fractals in L0C; of k = 1 a column of 2 fractals at each side."""
     path = tmp_path / "x.pto"
     path.write_text(ORDERED)
-    line = 1 + ORDERED[: ORDERED.index("pto.mad_acc")].count("\n")
+    line = line_of(ORDERED, "pto.mad_acc")
     first = told(str(path), capsys, lines=(line,))
     assert first["notes"] == ["a NOP: an extent is 0, no byte is touched"]
     second = told(str(path), capsys, lines=(line,), run=2)

@@ -13,7 +13,7 @@ from tb.common.errors import PtoError
 from tb.explain.command import Options, explain_command
 from tb.explain.programs import NOT_TAKEN
 from tb.isa.fix.table import QUANT_CODES
-from tests.explain.test_command import told
+from tests.explain.test_command import line_of, told
 
 CONSTANTS = """
   %c0 = arith.constant 0 : i64
@@ -38,10 +38,6 @@ def program(body: str, outside: str = "") -> str:
         f"func.func @kernel(%g: !pto.ptr<i8, gm>, %n: i64) attributes {{pto.entry}} {{{CONSTANTS}"
         f"  %u = pto.castptr %c64 : i64 -> !pto.ptr<i8, ub>\n{body}  return\n}}\n{outside}"
     )
-
-
-def line_of(text: str, what: str) -> int:
-    return text[: text.index(what)].count("\n") + 1
 
 
 def ops_of(

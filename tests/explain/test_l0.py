@@ -11,54 +11,6 @@ from tb.common.errors import PtoError
 from tb.explain.command import Options, explain_command
 from tests.explain.test_command import text_of, told
 
-Range = tuple[int, int, int]
-"""First byte of the destination, size, first byte of the source."""
-
-FRACTALS: dict[str, tuple[str, str, str, list[Range]]] = {
-    # Source fractal 5*(2 + j) + 2 + i, destination fractal 3*j + i.
-    "l0a, control form": (
-        "mte_l1_l0a 0, 0, 2, 2, 2, 3, 5, 3", "f16", "l0a",
-        [(0x000, 0x400, 0x1800), (0x600, 0x400, 0x2200), (0xC00, 0x400, 0x2C00)],
-    ),
-    # 40 x 50: 3 fractals of rows, 4 columns of 16, all of them next to each other.
-    "l0a, shape form": ("mte_l1_l0a 0x20, 0x200, 40, 50, 0, 0", "f16", "l0a",
-                        [(0x200, 0x1800, 0x20)]),
-    # k = 20, n = 33 of 4 bytes: 3 columns of 8, each of 3 fractals, as B^T in L1.
-    "l0b, shape form": ("mte_l1_l0b 0, 0x400, 20, 33, 0, 0", "f32", "l0b",
-                        [(0x400, 0x1200, 0)]),
-    # 32 rows, 128 k: 2 x 2 fragments, to 1024/16.
-    "l0a_mx, shape form": ("mte_l1_l0a_mx 0, 1024, 32, 128, 0, 0", "", "l0a_mx",
-                           [(0x40, 0x80, 0)]),
-    # Source fragment 4*(1 + x) + 1 + y, destination fragment 3*x + y.
-    "l0b_mx, control form": ("mte_l1_l0b_mx 0, 0, 1, 1, 2, 2, 4, 3", "", "l0b_mx",
-                             [(0x00, 0x40, 0xA0), (0x60, 0x40, 0x120)]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", FRACTALS)
-def test_whole_fractals_and_fragments(case: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text, element, memory, ranges = FRACTALS[case]
-    found = told(text, capsys, element=element)
-    assert (found["status"], found["pipe"]) == ("legal", "PIPE_MTE1")
-    assert list(found["memories"]) == [memory]
-    assert {part["space"] for part in found["parts"]} == {memory}
-    assert joined(found["memories"][memory]["ranges"]) == ranges
-
-
-def joined(ranges: list[dict[str, Any]]) -> list[Range]:
-    """Returns ranges of bytes that are moved, those that go on at both sides as one."""
-    found: list[Range] = []
-    for one in ranges:
-        ((src, size),) = one["from"]
-        assert (one["kind"], one["source"], one["size"]) == ("data", "l1", size)
-        dst = one["start"]
-        if found and (found[-1][0] + found[-1][1], found[-1][2] + found[-1][1]) == (dst, src):
-            found[-1] = (found[-1][0], found[-1][1] + size, found[-1][2])
-        else:
-            found.append((dst, size, src))
-    return found
-
-
 TURN = "{transpose = true}"
 ELEMENTS: dict[str, tuple[str, str, str, int, int, int]] = {
     "f16 B[17][3]": (f"mte_l1_l0b 0, 0, 32, 16, 0, 0 {TURN}", "f16", "l0b", 2, 0x226, 0x262),
@@ -80,23 +32,15 @@ and by its formulas."""
 def test_elements_of_the_worked_examples(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     text, element, memory, size, src, dst = ELEMENTS[case]
     asked = (f"{memory}:{dst}..{dst + size - 1}", f"l1:{src}..{src + size - 1}")
-    there, back = told(text, capsys, element=element, bytes=asked)["answers"]
+    found = told(text, capsys, element=element, bytes=asked)
+    assert (found["status"], found["pipe"]) == ("legal", "PIPE_MTE1")
+    assert list(found["memories"]) == [memory]
+    there, back = found["answers"]
     (one,) = there["written"]
     assert (there["space"], there["first"]) == (memory, dst)
     assert (one["start"], one["size"], one["from"]) == (dst, size, [[src, size]])
     (one,) = back["read"]
     assert (one["to"], one["start"], one["from"]) == (memory, dst, [[src, size]])
-
-
-def test_a_row_of_a_transposed_square_is_a_column(capsys: pytest.CaptureFixture[str]) -> None:
-    """Row n = 3 of both fractals of L0B: column 3 of 16 rows of L1 each."""
-    asked = ("l0b:0x60..0x7f", "l0b:0x260..0x27f")
-    text = f"mte_l1_l0b 0, 0, 32, 16, 0, 0 {TURN}"
-    for k, answer in enumerate(told(text, capsys, element="f16", bytes=asked)["answers"]):
-        assert [(one["start"], one["from"]) for one in answer["written"]] == [
-            (0x200 * k + 0x60 + 2 * p, [[0x200 * k + 32 * p + 6, 2]]) for p in range(16)
-        ]
-        assert answer["untouched"] == []
 
 
 def test_a_transposed_byte_of_fp4_is_of_two_rows(capsys: pytest.CaptureFixture[str]) -> None:

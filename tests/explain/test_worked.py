@@ -22,7 +22,7 @@ from tb.isa.grammar import KNOWN_ROWS, ROWS
 from tb.isa.spaces import Space
 from tb.language.dialect.sync import SYNC, QuietOp
 from tb.language.run.cube import MADS
-from tests.explain.test_command import ELEMENTS, EVERY_OP, text_of, told
+from tests.explain.test_command import ELEMENTS, EVERY_OP, program, text_of, told
 
 TEXTS = {name: row for file in ("copies", "loads") for name, row in rows(file)}
 """Rows of the worked values, with the text of their ops."""
@@ -173,14 +173,10 @@ def test_register_forms_of_text_are_the_grouped_op(
         assert raw[key] == grouped[key], key
     name, operands = text.split(" ", 1)
     pointers = re.findall(r"!pto\.ptr<[^<>]*>", raw["text"])
-    numbers = [int(one, 0) for one in operands.split(",")]
-    lines = [f"%c{k} = arith.constant {number} : i64" for k, number in enumerate(numbers)]
-    lines += [f"%p{k} = pto.castptr %c{k} : i64 -> {pointers[k]}" for k in (0, 1)]
-    names = ", ".join(["%p0", "%p1", *(f"%c{k}" for k in range(2, len(numbers)))])
-    kinds = ", ".join([*pointers, *["i64"] * (len(numbers) - 2)])
-    body = "\n".join([*lines, f"pto.{name} {names} : {kinds}", "return"])
+    source, target, *numbers = [int(one, 0) for one in operands.split(",")]
+    names = ", ".join([f"%s_at_{source}", f"%d_at_{target}", *(f"%c{k}_i64" for k in numbers)])
     path = tmp_path / "x.pto"
-    path.write_text(f"func.func @f() {{\n{body}\n}}\n")
+    path.write_text(program(f"pto.{name} {names} : {', '.join(pointers)}, I64x{len(numbers)}\n"))
     assert told(str(path), capsys)["memories"] == raw["memories"]
 
 
