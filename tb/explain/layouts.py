@@ -14,6 +14,7 @@ from tb.common.text import counted
 from tb.explain.fix import steps, update
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.burst.table import MTE_L1_BT, BurstSpec, unit_bytes
+from tb.isa.descriptor import field_values
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.dma.table import MTE_L1_UB, MTE_UB_GM
 from tb.isa.fields import OpSpec
@@ -94,21 +95,16 @@ def _burst(desc: BurstDescriptor) -> Iterator[str]:
 def _nz(desc: NzDescriptor) -> Iterator[str]:
     source = "src[d][n]" if desc.mode == DN2NZ else "src[n][d]"
     size = desc.elem_bytes
+    values = {**field_values(desc), "c0": desc.c0, "size": size}
     yield (
         f"{desc.group_count} x {source}, N = {desc.n_value}, D = {desc.d_value}, elements of "
         f"{size} B, C0 = {desc.c0}"
     )
     if desc.small_c0:
         yield f"small-C0: a row is 4 lanes of {size} B, rows back to back"
-        yield SMALL_C0.format(dst_loop4=desc.dst_loop4, size=size)
+        yield SMALL_C0.format(**values)
         return
-    yield NZ.format(
-        dst_loop4=desc.dst_loop4,
-        dst_loop3=desc.dst_loop3,
-        dst_loop2=desc.dst_loop2,
-        c0=desc.c0,
-        size=size,
-    )
+    yield NZ.format(**values)
     tile = C0_BYTES * GROUP
     rest = desc.d_value % desc.c0
     lanes = f", of which the last has {counted(rest, 'lane')}" if rest else ""
@@ -119,15 +115,14 @@ def _nz(desc: NzDescriptor) -> Iterator[str]:
 
 
 def _fix(desc: FixDescriptor) -> Iterator[str]:
+    values = field_values(desc)
     repeat = f"r*{desc.loop3_src} + " if desc.loop3_en else ""
-    place = L0C.format(r=repeat, src_stride=desc.src_stride, row_step=desc.row_step)
+    place = L0C.format(**values, r=repeat, row_step=desc.row_step)
     yield f"source: L0C words of {L0C_WORD} B, N1 M N0: {place}"
     bits = desc.dst_bits
     names = {0: "omitted, as nz2nd", 1: "nz2nd", NZ2DN: "nz2dn", NZ2NZ: "nz2nz"}
     repeat = f"r*{desc.loop3_dst} + " if desc.loop3_en else ""
-    index = INDEX[names[desc.layout or 1]].format(
-        r=repeat, dst_stride=desc.dst_stride, width=desc.nz_columns
-    )
+    index = INDEX[names[desc.layout or 1]].format(**values, r=repeat, width=desc.nz_columns)
     unit = f"{bits // 8} B" if bits >= 8 else "4 bits, the even index in the low half"
     yield f"destination: layout {names[desc.layout]}: element {index}, of {unit}"
     if desc.spec.destination == "ub" and desc.ub_mode != UB_WHOLE:
@@ -140,27 +135,24 @@ def _fix(desc: FixDescriptor) -> Iterator[str]:
 
 
 def _l0(desc: L0Descriptor) -> Iterator[str]:
-    source, to = desc.src_stride, desc.dst_stride
+    c0, bits = 8 * C0_BYTES // desc.elem_bits, desc.elem_bits
+    values = {**field_values(desc), "c0": c0, "bits": bits}
     if desc.spec.scales:
         yield (
             f"{desc.m_step} x {desc.k_step} fragments of {SCALE_BYTES} B, 16 rows of two groups "
             f"of 32 k, to {desc.spec.memory}"
         )
-        yield SCALES.format(
-            m_start=desc.m_start, k_start=desc.k_start, src_stride=source, dst_stride=to
-        )
+        yield SCALES.format(**values)
         return
-    c0, bits = 8 * C0_BYTES // desc.elem_bits, desc.elem_bits
     size = "4 bits, the even index in the low half" if bits < 8 else f"{bits // 8} B"
     yield (
         f"{counted(desc.k_step, 'C0 column')} of {counted(desc.m_step, 'fractal')}: P = "
         f"{FRACTAL_ROWS * desc.m_step} rows, Q = {c0 * desc.k_step} elements of {size}, "
         f"C0 = {c0}, to {desc.spec.memory}"
     )
-    starts = {"m_start": desc.m_start, "k_start": desc.k_start, "src_stride": source}
-    yield f"source: {L0_SOURCE.format(c0=c0, bits=bits, **starts)}"
+    yield f"source: {L0_SOURCE.format(**values)}"
     row, column = ("q", "p") if desc.transpose else ("p", "q")
-    place = L0_TARGET.format(row=row, column=column, c0=c0, bits=bits, dst_stride=to)
+    place = L0_TARGET.format(**values, row=row, column=column)
     yield f"destination: {'transposed: ' if desc.transpose else ''}{place}"
 
 

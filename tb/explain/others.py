@@ -10,24 +10,13 @@ import re
 from dataclasses import replace
 
 from tb.explain.forms import RAW_FORMS
-from tb.explain.words import WordValue, words_of
+from tb.explain.words import WordValue, coded, decoded, word_named
 from tb.isa.ctrl import CtrlOp
-from tb.isa.dma.legacy import (
-    OUTTOUB,
-    CopyGmToUbuf,
-    CopyUbufToGm,
-    DmaRegisters,
-    LegacySet,
-    SetLoopSize,
-    SetMovPadVal,
-)
-from tb.isa.dtypes import Ptr
-from tb.isa.fix.op import MteL0cGm
+from tb.isa.dma.legacy import OUTTOUB, DmaRegisters, LegacySet, SetLoopSize, SetMovPadVal
+from tb.isa.dtypes import element_bytes
 from tb.isa.mad import ACC, Mad, parts, problems
 from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
-from tb.isa.text import AnyOp
 from tb.language.foreign import foreign_words
-from tb.language.lowered import Lowering
 from tb.language.unknown import UndecidedError
 
 _SKIPPED = "it is known and not executed"
@@ -147,29 +136,25 @@ def passed_over(name: str) -> bool:
 def written_words(
     op: LegacySet | CtrlOp, registers: DmaRegisters, ctrl: int
 ) -> tuple[WordValue, ...]:
-    """Returns the word that an op writes, from the registers after it."""
-    copy: AnyOp
-    if isinstance(op, CtrlOp):
-        copy, name = MteL0cGm(0, 0, 1, 1, 16, 16), "CTRL"
-    else:
-        load = isinstance(op, SetMovPadVal) or op.direction == OUTTOUB
-        if load:
-            kind = op.dtype if isinstance(op, SetMovPadVal) else "i8"
-            types = Ptr(kind, "gm"), Ptr(kind, "ub")
-            copy = CopyGmToUbuf(0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, *types)
-        else:
-            copy = CopyUbufToGm(0, 0, 0, 1, 1, 0, 0, 0)
-        name = _word(op)
+    """Returns the word that an op writes, from the registers after it; none if it is not known."""
     try:
-        desc = Lowering(copy, registers, ctrl).descriptor
-    except UndecidedError:  # Another register is not known.
+        if isinstance(op, CtrlOp):
+            word = decoded(word_named("CTRL", "mte_l0c_gm"), ctrl)
+            return (replace(word, note="its other bits are storage"),)
+        return (coded(word_named(_word(op)), _written(op, registers)),)
+    except UndecidedError:
         return ()
-    if desc is None:
-        return ()
-    words = [word for word in words_of(desc) if word.name == name]
-    if isinstance(op, CtrlOp):
-        words = [replace(word, value=ctrl, note="its other bits are storage") for word in words]
-    return tuple(words)
+
+
+def _written(op: LegacySet, registers: DmaRegisters) -> tuple[int, ...]:
+    """Returns the fields of the word of an op, the highest bits first."""
+    if isinstance(op, SetMovPadVal):
+        return (registers.pad_value & (1 << 8 * element_bytes(op.dtype)) - 1,)
+    loops = registers.loops(op.direction)
+    if isinstance(op, SetLoopSize):
+        return loops.counts[::-1]
+    source, target = loops.strides[op.level - 1]
+    return (target, source) if op.direction == OUTTOUB else (source, target)
 
 
 def _word(op: LegacySet) -> str:

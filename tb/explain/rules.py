@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -94,11 +94,11 @@ def verdicts(lowering: Lowering) -> tuple[Verdict, ...]:
     desc = lowering.descriptor if hints else None
     if isinstance(op, CopyUbufToUbuf):
         refused = lowering_violation(op) if hints else None
-        rules = lowering_predicates()
-        if refused:
-            listed += _first(rules, refused)
-        else:
-            listed += _judged(rules, (), "D")
+        judged = _judged(lowering_predicates(), (refused,) if refused else (), "D")
+        why, broken = "the copy is judged once, by the lowest number", False
+        for one in judged:
+            listed.append(_open(one, why) if broken else one)
+            broken |= one.state == BROKEN
     elif desc is None:
         return tuple(listed)
     else:
@@ -143,28 +143,13 @@ def _verdict(rule: Rule, kind: str, state: str, message: str = "", legal: str = 
 def _judged(rules: Iterable[Rule], broken: Iterable[Violation], kind: str) -> list[Verdict]:
     """Returns rules with their verdict; one that is broken need not be among them."""
     wrong = {one.rule: one for one in broken}
-    listed = dict.fromkeys((*rules, *wrong))
-    found = []
-    for rule in sorted(listed, key=lambda x: x.number):
-        one = wrong.get(rule)
-        if one is None:
-            found.append(_verdict(rule, kind, HOLDS))
-        else:
-            found.append(_verdict(rule, kind, BROKEN, one.what, one.legal))
-    return found
-
-
-def _first(rules: Mapping[Rule, object], refused: Violation) -> list[Verdict]:
-    """Returns the rules of a copy that is judged once: those after the broken one are open."""
-    found = []
-    for rule in rules:
-        if rule.number < refused.rule.number:
-            found.append(_verdict(rule, "D", HOLDS))
-        elif rule == refused.rule:
-            found.append(_verdict(rule, "D", BROKEN, refused.what, refused.legal))
-        else:
-            found.append(_verdict(rule, "D", OPEN, "the copy is judged once, by the lowest number"))
-    return found
+    listed = sorted(dict.fromkeys((*rules, *wrong)), key=lambda x: x.number)
+    return [
+        _verdict(rule, kind, BROKEN, wrong[rule].what, wrong[rule].legal)
+        if rule in wrong
+        else _verdict(rule, kind, HOLDS)
+        for rule in listed
+    ]
 
 
 def _open(verdict: Verdict, why: str) -> Verdict:

@@ -248,19 +248,19 @@ class WordValue:
 
 def words_of(desc: Descriptor) -> tuple[WordValue, ...]:
     """Returns the register words of an op; a value that does not fit is said to be cut."""
-    found = []
-    for word in WORDS:
-        if desc.spec.name not in word.ops or not word.when(desc):
-            continue
-        values = [bits.get(desc) for bits in word.fields]
-        total, cut = 0, []
-        for bits, value in zip(word.fields, values, strict=True):
-            if value >> bits.width:
-                cut.append(bits.name)
-            total |= bits.of(value) << bits.lsb
-        note = f"{', '.join(cut)}: more than the bits hold" if cut else ""
-        found.append(_valued(word, total, values, note))
-    return tuple(found)
+    return tuple(
+        coded(word, [bits.get(desc) for bits in word.fields])
+        for word in WORDS
+        if desc.spec.name in word.ops and word.when(desc)
+    )
+
+
+def coded(word: Word, values: Sequence[int]) -> WordValue:
+    """Returns a word with these values of its fields."""
+    pairs = list(zip(word.fields, values, strict=True))
+    cut = [bits.name for bits, value in pairs if value >> bits.width]
+    note = f"{', '.join(cut)}: more than the bits hold" if cut else ""
+    return _valued(word, sum(bits.of(value) << bits.lsb for bits, value in pairs), values, note)
 
 
 def word_named(name: str, op: str = "") -> Word:

@@ -22,7 +22,7 @@ from tb.isa.grammar import KNOWN_ROWS, ROWS
 from tb.isa.spaces import Space
 from tb.language.dialect.sync import SYNC, QuietOp
 from tb.language.run.cube import MADS
-from tests.explain.test_command import ELEMENTS, EVERY_OP, program, text_of, told
+from tests.explain.test_command import ELEMENTS, EVERY_OP, line_of, program, text_of, told
 
 TEXTS = {name: row for file in ("copies", "loads") for name, row in rows(file)}
 """Rows of the worked values, with the text of their ops."""
@@ -132,6 +132,17 @@ def test_a_register_keeps_its_value_when_an_operand_does_not_fit(
     assert found["status"] == "error"
     assert [(one["rule"], one["state"]) for one in found["rules"]] == [("DMA-L05", "broken")]
     assert int(found["words"][0]["value"], 16) == 1 << 21 | 1
+
+
+def test_a_word_is_shown_where_another_register_is_not_known(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "x.pto"
+    stride = "pto.set_loop1_stride_outtoub %n, %c1_i64 : I64x2\n"
+    path.write_text(program(f"{stride}pto.set_loop_size_outtoub %c2_i64, %c1_i64 : I64x2\n"))
+    line = line_of(path.read_text(), "pto.set_loop_size")
+    (word,) = told(str(path), capsys, lines=(line,))["words"]
+    assert (word["name"], int(word["value"], 16)) == ("LOOP_SIZE", 1 << 21 | 2)
 
 
 @pytest.mark.long
