@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tb.explain.words import GM_UB, Get, loop_of, words_of
+from tb.explain.words import GM_UB, loop_of, words_of
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.burst.table import WIDEN_F16
 from tb.isa.dma.legacy import (
@@ -29,6 +29,7 @@ from tb.isa.dma.legacy import (
 )
 from tb.isa.dma.op import DmaDescriptor
 from tb.isa.lower import Descriptor
+from tb.isa.nz.table import DN2NZ
 from tb.isa.profile import current
 from tb.isa.spaces import UB_BLOCK
 from tb.isa.text import AnyOp, to_text
@@ -57,8 +58,6 @@ _MAPPING = "spec/README.md, legacy mapping"
 RAW = "spec/dialect.md, section 5"
 """Place of the register forms in the specification."""
 
-Values = tuple[tuple[str, Get], ...]
-
 
 @dataclass(frozen=True, slots=True)
 class Raw:
@@ -66,7 +65,7 @@ class Raw:
 
     Attributes:
         name, op: Its name, and the op that it is an expansion of.
-        operands: Names and values of its operands.
+        text: Its operands; each has the value of the field of its name, or of that after ``=``.
         words: Ops that set a word before it, and the word; of an operand no op.
         when: Whether an op has this form.
         note: What else is to be said.
@@ -75,38 +74,38 @@ class Raw:
 
     name: str
     op: str
-    operands: Values
+    text: str
     words: tuple[tuple[str, str], ...] = ()
     when: Callable[[Any], bool] = lambda _: True
     note: str = ""
     without: str = ""
+
+    @property
+    def operands(self) -> tuple[tuple[str, str], ...]:
+        """Names of the operands, and the fields of the descriptor that have their values."""
+        pairs = (one.partition("=") for one in self.text.split())
+        return tuple((name, field or name) for name, _, field in pairs)
+
+
+def _value(desc: Any, field: str) -> int:
+    """Returns a field of a descriptor; some forms have a constant or a flag in its place."""
+    if field == "f16":
+        return int(desc.widen == WIDEN_F16)
+    value: int = int(field) if field.isdigit() else getattr(desc, field)
+    return value
 
 
 def _unlooped(desc: DmaDescriptor) -> bool:
     return all(loop.count == 1 for loop in desc.loops)
 
 
-_BURST: Values = (
-    ("src", lambda x: x.src_addr),
-    ("dst", lambda x: x.dst_addr),
-    ("sid", lambda _: 0),
-    ("n_burst", lambda x: x.n_burst),
-    ("len", lambda x: x.len),
-    ("src_gap", lambda x: x.src_gap),
-    ("dst_gap", lambda x: x.dst_gap),
-)
-_FRAC: Values = (
-    ("src", lambda x: x.ext_addr),
-    ("dst", lambda x: x.loc_addr),
-    ("sid", lambda _: 0),
-    ("loop1_src_stride", lambda x: x.inner_stride),
-    ("l2", lambda x: x.l2),
-    ("n", lambda x: x.n_value),
-    ("d", lambda x: x.d_value),
-    ("loop4_src_stride", lambda x: x.outer_stride),
-    ("smallc0", lambda x: x.small_c0),
-)
-_CC: Values = (("src", lambda x: x.src_addr), ("dst", lambda x: x.dst_addr))
+_ENDS = "src=src_addr dst=dst_addr"
+_SIDES = "src=ext_addr dst=loc_addr"
+_GAPS = "n_burst len src_gap dst_gap"
+_BURST = f"{_ENDS} sid=0 {_GAPS}"
+_FRAC = f"{_SIDES} sid=0 loop1_src_stride=inner_stride l2 n=n_value d=d_value"
+_STEPS = "m_step k_step src_stride dst_stride"
+_SCALES = "x_start=m_start y_start=k_start x_step=m_step y_step=k_step src_stride dst_stride"
 _CC_WORDS = (
     ("set_loop3_para", "LOOP3_PARA"),
     ("set_channel_para", "CHANNEL_PARA"),
@@ -123,56 +122,39 @@ _CC_NOTE = "bits of set_fix_clip_relu are not specified"
 _LOOPS_L1 = "of an op with loops: bits of the registers *_outtol1 are not specified"
 _LOOPS_UB = "none with loops: the specification has no loop registers from L1 to UB"
 
-_STEPS: Values = (
-    ("m_step", lambda x: x.m_step), ("k_step", lambda x: x.k_step),
-    ("src_stride", lambda x: x.src_stride), ("dst_stride", lambda x: x.dst_stride),
-)  # fmt: skip
-_LOAD: Values = (
-    ("src", lambda x: x.src_addr), ("dst", lambda x: x.dst_addr),
-    ("m_start", lambda x: x.m_start), ("k_start", lambda x: x.k_start), *_STEPS,
-    ("transpose", lambda x: x.transpose),
-)  # fmt: skip
-
 
 def _loads(to: str, op: str) -> tuple[Raw, ...]:
     """Returns the register forms of the loads of a factor and of its scales."""
-    scales = tuple(
-        (name.replace("m_", "x_").replace("k_", "y_"), get)
-        for name, get in (("src", _LOAD[0][1]), ("dst", lambda x: x.scale_addr), *_LOAD[2:-1])
-    )
+    name, load = f"load_cbuf_to_{to}", f"{_ENDS} m_start k_start {_STEPS}"
+    turned = "with the attribute transpose = true"
     return (
+        Raw(name, op, load, when=lambda x: x.elem_bits != 4 and not x.transpose),
+        Raw(name, op, load, when=lambda x: x.elem_bits != 4 and bool(x.transpose), note=turned),
+        Raw(f"{name}_s4", op, f"{load} transpose", when=lambda x: x.elem_bits == 4),
         Raw(
-            f"load_cbuf_to_{to}", op, _LOAD[:-1],
-            when=lambda x: x.elem_bits != 4 and not x.transpose,
+            f"{name}_mx", f"{op}_mx", f"src=src_addr dst=scale_addr {_SCALES}",
+            note="dst is that of the scales",
         ),
-        Raw(
-            f"load_cbuf_to_{to}", op, _LOAD[:-1],
-            when=lambda x: x.elem_bits != 4 and bool(x.transpose),
-            note="with the attribute transpose = true",
-        ),
-        Raw(f"load_cbuf_to_{to}_s4", op, _LOAD, when=lambda x: x.elem_bits == 4),
-        Raw(f"load_cbuf_to_{to}_mx", f"{op}_mx", scales, note="dst is that of the scales"),
+    )  # fmt: skip
+
+
+def _repacks(mode: str, code: int) -> Raw:
+    return Raw(
+        f"copy_gm_to_cbuf_multi_{mode}", "mte_gm_l1_frac",
+        f"{_FRAC} loop4_src_stride=outer_stride smallc0=small_c0",
+        (("set_mte2_nz_para", "MTE2_NZ_PARA"),), lambda x: x.mode == code,
     )  # fmt: skip
 
 
 RAW_FORMS: tuple[Raw, ...] = (
     Raw(
         "copy_gm_to_cbuf", "mte_gm_l1",
-        (
-            ("src", lambda x: x.ext_addr), ("dst", lambda x: x.loc_addr),
-            ("n_burst", lambda x: x.n_burst), ("len", lambda x: x.len),
-            ("src_stride", lambda x: x.ext_stride), ("dst_stride", lambda x: x.loc_stride),
-        ),
+        f"{_SIDES} n_burst len src_stride=ext_stride dst_stride=loc_stride",
         when=_unlooped, without=_LOOPS_L1,
     ),
     Raw(
         "copy_cbuf_to_ubuf", "mte_l1_ub",
-        (
-            ("src", lambda x: x.ext_addr), ("dst", lambda x: x.loc_addr),
-            ("sid", lambda x: x.ub_sub),
-            ("n_burst", lambda x: x.n_burst), ("len", lambda x: x.len),
-            ("src_gap", lambda x: x.ext_stride), ("dst_gap", lambda x: x.loc_stride),
-        ),
+        f"{_SIDES} sid=ub_sub n_burst len src_gap=ext_stride dst_gap=loc_stride",
         when=_unlooped,
         note="bit 0 of sid is the sub-block; 32 B units",
         without=_LOOPS_UB,
@@ -183,35 +165,23 @@ RAW_FORMS: tuple[Raw, ...] = (
     ),
     Raw("copy_ubuf_to_cbuf", "mte_ub_l1", _BURST, note="32 B units"),
     Raw(
-        "copy_cbuf_to_bt", "mte_l1_bt",
-        (
-            *_BURST[:2], ("conv", lambda x: int(x.widen == WIDEN_F16)), *_BURST[3:],
-        ),
+        "copy_cbuf_to_bt", "mte_l1_bt", f"{_ENDS} conv=f16 {_GAPS}",
         note="conv is 1 for an f16 source",
     ),
-    Raw("copy_cbuf_to_fbuf", "mte_l1_fb", (*_BURST[:2], *_BURST[3:]), note="64 B units"),
+    Raw("copy_cbuf_to_fbuf", "mte_l1_fb", f"{_ENDS} {_GAPS}", note="64 B units"),
+    _repacks("nd2nz", 0),
+    _repacks("dn2nz", DN2NZ),
     Raw(
-        "copy_gm_to_cbuf_multi_nd2nz", "mte_gm_l1_frac", _FRAC,
-        (("set_mte2_nz_para", "MTE2_NZ_PARA"),), lambda x: not x.mode,
-    ),
-    Raw(
-        "copy_gm_to_cbuf_multi_dn2nz", "mte_gm_l1_frac", _FRAC,
-        (("set_mte2_nz_para", "MTE2_NZ_PARA"),), lambda x: bool(x.mode),
-    ),
-    Raw(
-        "create_cbuf_matrix", "raw_fill_l1",
-        (
-            ("dst", lambda x: x.first), ("raw", lambda x: x.raw), ("repeat", lambda x: x.n_burst),
-            ("blocks", lambda x: x.len), ("gap", lambda x: x.dst_gap),
-        ),
+        "create_cbuf_matrix", "raw_fill_l1", "dst=first raw repeat=n_burst blocks=len gap=dst_gap",
         when=lambda x: x.first >= 0,
         note="dst points to ui16 or ui32, as fill_word_bits says",
     ),
     *_loads("ca", "mte_l1_l0a"),
     *_loads("cb", "mte_l1_l0b"),
-    Raw("copy_matrix_cc_to_gm", "mte_l0c_gm", _CC, _CC_WORDS, note=_CC_NOTE),
-    Raw("copy_matrix_cc_to_cbuf", "mte_l0c_l1", _CC, _CC_WORDS, note=_CC_NOTE),
-    Raw("copy_matrix_cc_to_ub", "mte_l0c_ub", _CC, _CC_WORDS, note=_CC_NOTE),
+    *(
+        Raw(f"copy_matrix_cc_to_{to}", op, _ENDS, _CC_WORDS, note=_CC_NOTE)
+        for to, op in (("gm", "mte_l0c_gm"), ("cbuf", "mte_l0c_l1"), ("ub", "mte_l0c_ub"))
+    ),
 )  # fmt: skip
 """Forms that the compiler expands ops to, in the order of output."""
 
@@ -238,7 +208,7 @@ def forms_of(op: AnyOp, desc: Descriptor, registers: DmaRegisters) -> tuple[OpFo
             for name, word in raw.words
             if name and word in values
         ]
-        names = [f"{name} {_shown(name, get(desc))}" for name, get in raw.operands]
+        names = [f"{name} {_shown(name, _value(desc, field))}" for name, field in raw.operands]
         names += [f"{word} {values[word]:#018x}" for name, word in raw.words if not name]
         lines = (*before, f"{raw.name} {', '.join(names)}")
         found.append(OpForm("expansion of the compiler", lines, RAW, raw.note, text=False))
