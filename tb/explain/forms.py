@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tb.explain.words import GM_UB, loop_of, words_of
+from tb.explain.words import GM_UB, loop_of, value_of, words_of
 from tb.isa.burst.op import BurstDescriptor
-from tb.isa.burst.table import WIDEN_F16
 from tb.isa.dma.legacy import (
     OUTTOUB,
     UBTOOUT,
@@ -85,14 +84,6 @@ class Raw:
         """Names of the operands, and the fields of the descriptor that have their values."""
         pairs = (one.partition("=") for one in self.text.split())
         return tuple((name, field or name) for name, _, field in pairs)
-
-
-def _value(desc: Any, field: str) -> int:
-    """Returns a field of a descriptor; some forms have a constant or a flag in its place."""
-    if field == "f16":
-        return int(desc.widen == WIDEN_F16)
-    value: int = int(field) if field.isdigit() else getattr(desc, field)
-    return value
 
 
 def _unlooped(desc: DmaDescriptor) -> bool:
@@ -208,7 +199,7 @@ def forms_of(op: AnyOp, desc: Descriptor, registers: DmaRegisters) -> tuple[OpFo
             for name, word in raw.words
             if name and word in values
         ]
-        names = [f"{name} {_shown(name, _value(desc, field))}" for name, field in raw.operands]
+        names = [f"{name} {_shown(name, value_of(desc, field))}" for name, field in raw.operands]
         names += [f"{word} {values[word]:#018x}" for name, word in raw.words if not name]
         lines = (*before, f"{raw.name} {', '.join(names)}")
         found.append(OpForm("expansion of the compiler", lines, RAW, raw.note, text=False))

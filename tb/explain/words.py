@@ -11,22 +11,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tb.isa.burst.table import WIDEN_F16
 from tb.isa.dma.op import DmaDescriptor, DmaLoop
 from tb.isa.fix.table import NZ2DN, SAT_MODES, SCALAR_RELU
 from tb.isa.lower import Descriptor
 from tb.isa.spaces import FB_SEGMENT_SHIFT
 
-Get = Callable[[Any], int]
-
 
 @dataclass(frozen=True, slots=True)
 class Bits:
-    """A field of a register word: its bits, its name, and its value of a descriptor."""
+    """A field of a register word: its bits, its name, and the field with its value."""
 
     msb: int
     lsb: int
     name: str
-    get: Get
+    field: str
 
     @property
     def width(self) -> int:
@@ -69,20 +68,62 @@ def loop_of(desc: DmaDescriptor, number: int) -> DmaLoop:
     return desc.loops[number] if number < len(desc.loops) else DmaLoop(1, 0, 0)
 
 
-def _stride(number: int) -> tuple[Bits, ...]:
-    return (
-        Bits(60, 40, "ub stride", lambda x: loop_of(x, number).loc_stride),
-        Bits(39, 0, "gm stride", lambda x: loop_of(x, number).ext_stride),
-    )
+def _loop(number: int, name: str) -> Callable[[Any], int]:
+    return lambda x: int(getattr(loop_of(x, number), name))
+
+
+def _offset(address: int) -> int:
+    return address & ((1 << FB_SEGMENT_SHIFT) - 1)
+
+
+CUT = 13
+"""Low bits of a number that play no part; the compiler writes them, too."""
+
+DERIVED: dict[str, Callable[[Any], int]] = {
+    **{
+        f"loop{number}_{name}": _loop(number - 1, name)
+        for number in (1, 2)
+        for name in ("count", "loc_stride", "ext_stride")
+    },
+    "f16": lambda x: int(x.widen == WIDEN_F16),
+    "nz2dn": lambda x: int(x.layout == NZ2DN),
+    "nz2nd": lambda x: int(x.layout in (0, 1)),
+    "quant_low": lambda x: x.quant & 31,
+    "quant_high": lambda x: x.quant >> 5,
+    "quant_row": lambda x: _offset(x.quant_addr) // 128,
+    "relu_row": lambda x: _offset(x.relu_addr) // 64,
+    "scale": lambda x: x.quant_scale >> CUT,
+    "scale_rest": lambda x: x.quant_scale & (1 << CUT) - 1,
+    "alpha": lambda x: x.relu_alpha >> CUT,
+    "alpha_rest": lambda x: x.relu_alpha & (1 << CUT) - 1,
+    "sat_nan": lambda x: int(x.sat == SAT_MODES["preserve_nan"]),
+    "sat_off": lambda x: int(x.sat == SAT_MODES["nosat"]),
+}
+"""Values of registers and operands that are made of fields of a descriptor."""
+
+
+def value_of(desc: Any, field: str) -> int:
+    """Returns a field of a descriptor, one that is derived, or a constant."""
+    if field in DERIVED:
+        return DERIVED[field](desc)
+    value: int = int(field) if field.isdigit() else getattr(desc, field)
+    return value
+
+
+def _bits(text: str) -> tuple[Bits, ...]:
+    """Returns fields of a word as ``msb:lsb name = field``; the name may be the field's own."""
+    found = []
+    for one in text.split(", "):
+        place, _, name = one.partition(" ")
+        msb, _, lsb = place.partition(":")
+        title, _, field = name.partition(" = ")
+        found.append(Bits(int(msb), int(lsb or msb), title, field or title))
+    return tuple(found)
 
 
 def _few(desc: DmaDescriptor) -> bool:
     """Returns whether the two loops of the registers are enough."""
     return len(desc.loops) <= 2
-
-
-def _offset(address: int) -> int:
-    return address & ((1 << FB_SEGMENT_SHIFT) - 1)
 
 
 _DMA4 = "spec/dma.md, section 4"
@@ -91,144 +132,83 @@ GM_UB = ("mte_gm_ub", "mte_ub_gm")
 _FIX = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
 
 _XT = (
-    Bits(62, 62, "nz2dn", lambda x: int(x.layout == NZ2DN)),
-    Bits(43, 43, "nz2nd", lambda x: int(x.layout in (0, 1))),
-    Bits(42, 42, "split", lambda x: x.split),
-    Bits(41, 39, "relu", lambda x: x.relu),
-    Bits(38, 34, "quant code 4:0", lambda x: x.quant & 31),
-    Bits(33, 32, "unit_flag", lambda x: x.unit_flag),
-    Bits(31, 30, "clip enable", lambda x: x.clip_en),
-    Bits(29, 29, "quant code 5", lambda x: x.quant >> 5),
+    "62 nz2dn, 43 nz2nd, 42 split, 41:39 relu, 38:34 quant code 4:0 = quant_low, "
+    "33:32 unit_flag, 31:30 clip enable = clip_en, 29 quant code 5 = quant_high"
 )
-_SRC = Bits(15, 0, "src_stride", lambda x: x.src_stride)
+_ATOMIC = "10:9 atomic op = atomic_op, 8:6 atomic type = atomic_type"
 _CODES = "codes of clip enable and dual mode are not specified; of an op, those of its descriptor"
-
-CUT = 13
-"""Low bits of a number that play no part; the compiler writes them, too."""
 
 WORDS: tuple[Word, ...] = (
     Word(
         "LOOP_SIZE", GM_UB, _DMA4,
-        (
-            Bits(41, 21, "loop2 count", lambda x: loop_of(x, 1).count),
-            Bits(20, 0, "loop1 count", lambda x: loop_of(x, 0).count),
-        ),
-        _few,
+        _bits("41:21 loop2 count = loop2_count, 20:0 loop1 count = loop1_count"), _few,
     ),
-    Word("LOOP1_STRIDE", GM_UB, _DMA4, _stride(0), _few),
-    Word("LOOP2_STRIDE", GM_UB, _DMA4, _stride(1), _few),
+    *(
+        Word(
+            f"LOOP{k}_STRIDE", GM_UB, _DMA4,
+            _bits(f"60:40 ub stride = loop{k}_loc_stride, 39:0 gm stride = loop{k}_ext_stride"),
+            _few,
+        )
+        for k in (1, 2)
+    ),
     Word(
         "MOV_PAD_VAL", ("mte_gm_ub",), "spec/dma.md, section 3",
-        (Bits(63, 0, "pad value", lambda x: x.pad_value),),
-        lambda x: x.padded,
+        _bits("63:0 pad value = pad_value"), lambda x: x.padded,
     ),
     Word(
         "copy configuration", GM_UB, "spec/profiles.md, evidence of len_bits",
-        (
-            Bits(45, 25, "len_burst", lambda x: x.len),
-            Bits(24, 4, "n_burst", lambda x: x.n_burst),
-        ),
-        note="its other bits are not specified",
+        _bits("45:25 len_burst = len, 24:4 n_burst"), note="its other bits are not specified",
     ),
     Word(
         "MTE2_NZ_PARA", ("mte_gm_l1_frac",), "spec/nd2nz.md, section 1",
-        (
-            Bits(63, 48, "loop4", lambda x: x.dst_loop4),
-            Bits(47, 32, "loop3", lambda x: x.dst_loop3),
-            Bits(31, 16, "loop2", lambda x: x.dst_loop2),
-            Bits(15, 0, "group_count", lambda x: x.group_count),
-        ),
+        _bits("63:48 loop4 = dst_loop4, 47:32 loop3 = dst_loop3, 31:16 loop2 = dst_loop2, "
+              "15:0 group_count"),
     ),
     Word(
         "fill configuration", ("raw_fill_l1",), "spec/ambiguities.md, A-79",
-        (
-            Bits(46, 32, "gap", lambda x: x.dst_gap),
-            Bits(30, 16, "blocks", lambda x: x.len),
-            Bits(14, 0, "repeat", lambda x: x.n_burst),
-        ),
+        _bits("46:32 gap = dst_gap, 30:16 blocks = len, 14:0 repeat = n_burst"),
     ),
-    Word(
-        "Xm", _FIX, _FIX12,
-        (
-            Bits(63, 32, "dst_stride", lambda x: x.dst_stride),
-            Bits(31, 16, "m", lambda x: x.m),
-            Bits(15, 4, "n", lambda x: x.n),
-            Bits(3, 0, "sid", lambda x: x.sid),
-        ),
-    ),
+    Word("Xm", _FIX, _FIX12, _bits("63:32 dst_stride, 31:16 m, 15:4 n, 3:0 sid")),
     Word(
         "Xt", ("mte_l0c_gm", "mte_l0c_l1"), _FIX12,
-        (*_XT, Bits(19, 16, "l2", lambda x: x.l2), _SRC), note=_CODES,
+        _bits(f"{_XT}, 19:16 l2, 15:0 src_stride"), note=_CODES,
     ),
     Word(
         "Xt", ("mte_l0c_ub",), _FIX12,
-        (
-            *_XT,
-            Bits(18, 18, "sub-block", lambda x: x.ub_sub),
-            Bits(17, 16, "dual mode", lambda x: x.ub_mode),
-            _SRC,
-        ),
+        _bits(f"{_XT}, 18 sub-block = ub_sub, 17:16 dual mode = ub_mode, 15:0 src_stride"),
         note=_CODES,
     ),
     Word(
         "LOOP3_PARA", _FIX, _FIX12,
-        (
-            Bits(63, 32, "dst stride", lambda x: x.loop3_dst),
-            Bits(31, 16, "src stride", lambda x: x.loop3_src),
-            Bits(15, 0, "count", lambda x: x.loop3_count),
-        ),
+        _bits("63:32 dst stride = loop3_dst, 31:16 src stride = loop3_src, "
+              "15:0 count = loop3_count"),
         lambda x: bool(x.loop3_en),
     ),
-    Word(
-        "CHANNEL_PARA", _FIX, _FIX12, (Bits(63, 48, "K", lambda x: x.k),),
-        lambda x: x.layout == NZ2DN,
-    ),
+    Word("CHANNEL_PARA", _FIX, _FIX12, _bits("63:48 K = k"), lambda x: x.layout == NZ2DN),
     Word(
         "FPC", _FIX, _FIX12,
-        (
-            Bits(63, 63, "reset of unit flags", lambda _: 0),
-            Bits(15, 8, "quant offset / 128", lambda x: _offset(x.quant_addr) // 128),
-            Bits(7, 0, "relu offset / 64", lambda x: _offset(x.relu_addr) // 64),
-        ),
+        _bits("63 reset of unit flags = 0, 15:8 quant offset / 128 = quant_row, "
+              "7:0 relu offset / 64 = relu_row"),
         lambda x: x.vector_quant or x.vector_relu,
         "the segments of fb are not in the word",
     ),
     Word(
         "QUANT_PRE", _FIX, _FIX12,
-        (
-            Bits(46, 46, "sign", lambda _: 0),
-            Bits(45, 37, "offset", lambda _: 0),
-            Bits(31, CUT, "scale", lambda x: x.quant_scale >> CUT),
-            Bits(CUT - 1, 0, "unused", lambda x: x.quant_scale & (1 << CUT) - 1),
-        ),
+        _bits(f"46 sign = 0, 45:37 offset = 0, 31:{CUT} scale, {CUT - 1}:0 unused = scale_rest"),
         lambda x: x.mode.scale and not x.mode.vector,
     ),
     Word(
         "RELU_ALPHA", _FIX, _FIX12,
-        (
-            Bits(31, CUT, "alpha", lambda x: x.relu_alpha >> CUT),
-            Bits(CUT - 1, 0, "unused", lambda x: x.relu_alpha & (1 << CUT) - 1),
-        ),
+        _bits(f"31:{CUT} alpha, {CUT - 1}:0 unused = alpha_rest"),
         lambda x: x.relu == SCALAR_RELU,
     ),
     Word(
-        "CTRL", _FIX, _FIX12,
-        (
-            Bits(50, 50, "keep NaN", lambda x: int(x.sat == SAT_MODES["preserve_nan"])),
-            Bits(48, 48, "nosat", lambda x: int(x.sat == SAT_MODES["nosat"])),
-            Bits(10, 9, "atomic op", lambda x: x.atomic_op),
-            Bits(8, 6, "atomic type", lambda x: x.atomic_type),
-        ),
+        "CTRL", _FIX, _FIX12, _bits(f"50 keep NaN = sat_nan, 48 nosat = sat_off, {_ATOMIC}"),
         note="as for this op: of its clauses, else as sampled at issue",
     ),
     Word(
         "CTRL", ("mte_ub_gm",), "spec/order_and_atomics.md, section 5",
-        (
-            Bits(48, 48, "nosat", lambda x: x.nosat),
-            Bits(10, 9, "atomic op", lambda x: x.atomic_op),
-            Bits(8, 6, "atomic type", lambda x: x.atomic_type),
-        ),
-        lambda x: bool(x.atomic_type),
+        _bits(f"48 nosat, {_ATOMIC}"), lambda x: bool(x.atomic_type),
         "as sampled at issue; its other forms need it too",
     ),
 )  # fmt: skip
@@ -249,7 +229,7 @@ class WordValue:
 def words_of(desc: Descriptor) -> tuple[WordValue, ...]:
     """Returns the register words of an op; a value that does not fit is said to be cut."""
     return tuple(
-        coded(word, [bits.get(desc) for bits in word.fields])
+        coded(word, [value_of(desc, bits.field) for bits in word.fields])
         for word in WORDS
         if desc.spec.name in word.ops and word.when(desc)
     )
