@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The byte map of an op: a function for each family of descriptors.
 
-That of the write-back is :func:`tb.explain.fix.fix_parts`.
+Rows and bursts are those of :mod:`tb.isa.footprint`. The map of the write-back is
+:func:`tb.explain.fix.fix_parts`.
 """
 
 from __future__ import annotations
@@ -12,20 +13,21 @@ from typing import Any
 
 from tb.explain.fix import fix_parts, update
 from tb.explain.parts import DATA, LEFT, PAD, TAIL, ZERO, Axis, Part, existing, made, moved
+from tb.isa import footprint
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.burst.table import WIDEN_BF16, WIDEN_RAW
 from tb.isa.dma.op import DmaDescriptor
-from tb.isa.dma.table import MTE_L1_UB, SOURCE_SIDE
+from tb.isa.dma.table import SOURCE_SIDE
 from tb.isa.fill.op import FillDescriptor
 from tb.isa.fix.table import ATOMIC_BYTES
-from tb.isa.footprint import space_of
+from tb.isa.footprint import Footprint, space_of
 from tb.isa.l0.op import L0Descriptor
 from tb.isa.l0.table import C0_BYTES, FRACTAL_BYTES, FRACTAL_ROWS, SCALE_BYTES
 from tb.isa.lower import Descriptor
 from tb.isa.nz.op import NzDescriptor
 from tb.isa.nz.table import DN2NZ, SMALL_C0
 from tb.isa.profile import current
-from tb.isa.spaces import UB_BLOCK, Space, block_end, segment_base
+from tb.isa.spaces import Space, block_end
 
 Place = tuple[Space, int]
 """A memory and an address in it."""
@@ -34,29 +36,31 @@ Place = tuple[Space, int]
 # --- strided copies (spec/dma.md, sections 2 and 3) ----------------------------------------------
 
 
+def _axes(names: Sequence[str], read: Footprint, written: Footprint) -> tuple[Axis, ...]:
+    """Returns the axes of rows that are read and written alike; names run from the innermost."""
+    sides = zip(names, written.counts, read.strides, written.strides, strict=False)
+    return tuple(Axis(*one) for one in sides)[::-1]
+
+
+def _start(side: Footprint) -> Place:
+    return side.space, side.base
+
+
 def _dma(desc: DmaDescriptor) -> Iterator[Part]:
     """Yields data, pads and tail of a strided copy that moves something."""
-    ext_first = SOURCE_SIDE[desc.spec.name] == "ext"
-    sides = ((desc.ext_addr, desc.ext_stride), (desc.loc_addr, desc.loc_stride))
-    (src, src_row), (dst, dst_row) = sides if ext_first else sides[::-1]
-    length = desc.len
-    if desc.spec is MTE_L1_UB:
-        length *= UB_BLOCK
-        src_row, dst_row = length + src_row * UB_BLOCK, length + dst_row * UB_BLOCK
-    loops = []
-    for number, loop in reversed(list(enumerate(desc.loops))):
-        steps = (loop.ext_stride, loop.loc_stride)
-        loops.append(Axis(f"loop{number}", loop.count, *(steps if ext_first else steps[::-1])))
-    axes = (*loops, Axis("row", desc.n_burst, src_row, dst_row))
-    source = (space_of(desc.spec.source, desc.ub_sub), src)
-    target = (space_of(desc.spec.destination, desc.ub_sub), dst)
+    read = footprint.source(desc)
+    to = "loc" if SOURCE_SIDE[desc.spec.name] == "ext" else "ext"
+    space = space_of(desc.spec.destination, desc.ub_sub)
+    written = footprint.dma_side(desc, to, space, desc.len)
+    axes = _axes(("row", "loop0", "loop1", "loop2"), read, written)
+    source, target = _start(read), _start(written)
     if desc.padded:
         yield from _padded(desc, source, target, axes)
         return
     if desc.atomic_type:
         yield _updated(desc, source, target, axes)
         return
-    yield moved(DATA, target, source, length, axes)
+    yield moved(DATA, target, source, read.length, axes)
     if desc.spec.source == "gm" and current().tail == "fill":
         yield from _tail(desc, source, target, axes)
 
@@ -123,20 +127,15 @@ def _tail(
 
 def _burst(desc: BurstDescriptor) -> Iterator[Part]:
     """Yields the bursts of a copy that moves something; widened elements one by one."""
-    source, target = (
-        space_of(keyword, desc.ub_sub) for keyword in (desc.spec.source, desc.spec.destination)
-    )
-    read, written = desc.units
-    src_step, dst_step = (desc.len + desc.src_gap) * read, (desc.len + desc.dst_gap) * written
-    bursts = Axis("burst", desc.n_burst, src_step, dst_step)
+    read, written = footprint.source(desc), footprint.destination(desc)
+    source, target, axes = _start(read), _start(written), _axes(("burst",), read, written)
     if desc.widen == WIDEN_RAW:
-        start = (source, desc.src_addr)
-        yield moved(DATA, (target, desc.dst_addr), start, desc.len * written, (bursts,))
+        yield moved(DATA, target, source, written.length, axes)
         return
-    axes = (bursts, Axis("element", desc.len, read, written))
+    unit, size = desc.units
+    axes = (*axes, Axis("element", desc.len, unit, size))
     how = f"{'bf16' if desc.widen == WIDEN_BF16 else 'f16'} widened to f32"
-    to, start = (target, desc.dst_addr), (source, desc.src_addr)
-    yield Part(DATA, *to, written, axes, *start, read, moved=False, how=how)
+    yield Part(DATA, *target, size, axes, *source, unit, moved=False, how=how)
 
 
 # --- NZ repack (spec/nd2nz.md, sections 2 to 4) --------------------------------------------------
@@ -205,24 +204,18 @@ _NIBBLE = 4
 
 def _l0(desc: L0Descriptor) -> Iterator[Part]:
     """Yields the rows of 32 bytes, the fragments, or transposed the elements of a load."""
-    base = segment_base(desc.spec.memory)
+    read, written = footprint.source(desc), footprint.destination(desc)
+    source, target = _start(read), _start(written)
     if desc.spec.scales:
-        first = desc.m_start * desc.src_stride + desc.k_start
-        x = Axis("x", desc.m_step, desc.src_stride * SCALE_BYTES, desc.dst_stride * SCALE_BYTES)
         y = Axis("y", desc.k_step, SCALE_BYTES, SCALE_BYTES)
-        source = (Space.L1, desc.src_addr + first * SCALE_BYTES)
-        yield moved(DATA, (Space.L0, base + desc.scale_addr), source, SCALE_BYTES, (x, y))
-        return
-    first = desc.k_start * desc.src_stride + desc.m_start
-    source = (Space.L1, desc.src_addr + first * FRACTAL_BYTES)
-    target = (Space.L0, base + desc.dst_addr)
-    pitches = (desc.src_stride * FRACTAL_BYTES, desc.dst_stride * FRACTAL_BYTES)
-    rows = FRACTAL_ROWS * desc.m_step
-    if desc.transpose:
-        yield _transposed(desc, source, target, rows)
-        return
-    column = Axis("C0 column", desc.k_step, *pitches)
-    yield moved(DATA, target, source, C0_BYTES, (column, Axis("row", rows, C0_BYTES, C0_BYTES)))
+        axes = (*_axes(("x",), read, written), y)
+        yield moved(DATA, target, source, SCALE_BYTES, axes)
+    elif desc.transpose:
+        yield _transposed(desc, source, target, FRACTAL_ROWS * desc.m_step)
+    else:
+        column, _ = _axes(("", "C0 column"), read, written)
+        row = Axis("row", FRACTAL_ROWS * desc.m_step, C0_BYTES, C0_BYTES)
+        yield moved(DATA, target, source, C0_BYTES, (column, row))
 
 
 def _transposed(desc: L0Descriptor, source: Place, target: Place, rows: int) -> Part:
@@ -253,9 +246,10 @@ def _transposed(desc: L0Descriptor, source: Place, target: Place, rows: int) -> 
 def _fill(desc: FillDescriptor) -> Iterator[Part]:
     """Yields the runs of a fill that writes something."""
     word = (desc.raw & (1 << desc.word_bits) - 1).to_bytes(desc.word_bits // 8, "little")
-    axes = (Axis("burst", desc.n_burst, 0, (desc.len + desc.dst_gap) * UB_BLOCK),)
+    written = footprint.destination(desc)
+    axes = _axes(("burst",), footprint.source(desc), written)
     how = f"pattern {word[::-1].hex()}"
-    yield made(DATA, (Space.L1, desc.first), desc.len * UB_BLOCK, axes, word, how)
+    yield made(DATA, _start(written), written.length, axes, word, how)
 
 
 # --- table ---------------------------------------------------------------------------------------

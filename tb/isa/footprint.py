@@ -87,7 +87,8 @@ def space_of(keyword: str, ub_sub: int = 0) -> Space:
     return ub_space(ub_sub) if keyword == "ub" else Space[keyword.upper()]
 
 
-def _dma_side(desc: DmaDescriptor, side: str, space: Space, length: int) -> Footprint:
+def dma_side(desc: DmaDescriptor, side: str, space: Space, length: int) -> Footprint:
+    """Returns the rows of side ``loc`` or ``ext``; ``length`` is in the unit of the op's ``len``."""
     if side == "loc":
         base, row = desc.loc_addr, desc.loc_stride
         steps = [loop.loc_stride for loop in desc.loops]
@@ -111,14 +112,14 @@ def _load_rows(desc: DmaDescriptor, space: Space, *, fill: bool) -> Footprint:
         if knobs.pad_end == "block":
             data = desc.left_bytes + desc.len
             end = block_end(data + desc.right_bytes) if fill else data
-        return _dma_side(desc, "loc", space, end)
+        return dma_side(desc, "loc", space, end)
     fill = fill and (desc.padded or knobs.tail == "fill")
     if desc.compact:
         run = desc.n_burst * desc.len
         counts = tuple(loop.count for loop in desc.loops)
         steps = tuple(loop.loc_stride for loop in desc.loops)
         return Footprint(space, desc.loc_addr, block_end(run) if fill else run, counts, steps)
-    return _dma_side(desc, "loc", space, block_end(desc.len) if fill else desc.len)
+    return dma_side(desc, "loc", space, block_end(desc.len) if fill else desc.len)
 
 
 def _burst_side(space: Space, base: int, unit: int, gap: int, desc: BurstDescriptor) -> Footprint:
@@ -215,7 +216,7 @@ def source(desc: Descriptor) -> Footprint:
     space = space_of(desc.spec.source, desc.ub_sub)
     if isinstance(desc, BurstDescriptor):
         return _burst_side(space, desc.src_addr, desc.units[0], desc.src_gap, desc)
-    return _dma_side(desc, SOURCE_SIDE[desc.spec.name], space, desc.len)
+    return dma_side(desc, SOURCE_SIDE[desc.spec.name], space, desc.len)
 
 
 def destination(desc: Descriptor) -> Footprint:
@@ -243,9 +244,9 @@ def destination(desc: Descriptor) -> Footprint:
     if isinstance(desc, BurstDescriptor):
         return _burst_side(space, desc.dst_addr, desc.units[1], desc.dst_gap, desc)
     if SOURCE_SIDE[desc.spec.name] == "loc":
-        return _dma_side(desc, "ext", space, desc.len)
+        return dma_side(desc, "ext", space, desc.len)
     if desc.spec is MTE_L1_UB:
-        return _dma_side(desc, "loc", space, desc.len)
+        return dma_side(desc, "loc", space, desc.len)
     return _load_rows(desc, space, fill=True)
 
 
