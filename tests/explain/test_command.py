@@ -140,32 +140,6 @@ def test_the_legacy_form_writes_the_same_bytes(capsys: pytest.CaptureFixture[str
         assert told(new, capsys)["memories"] == first["memories"]
 
 
-def test_the_worked_words_of_the_registers(capsys: pytest.CaptureFixture[str]) -> None:
-    """Words by hand from spec/fixpipe.md, section 12, and spec/nd2nz.md, section 1."""
-    op = (
-        "mte_l0c_gm 0, 0, 18, 40, 32, 48, 1, 3, pre_quant(0x80, mode = qs322bf16_pre_vec), "
-        "pre_relu(0x10040, mode = vector_relu), nz2dn(2), loop3(2, 16, 4096), nosat"
-    )
-    words = {
-        word["name"]: int(word["value"], 16)
-        for word in told(op, capsys, element="i32,bf16")["words"]
-    }
-    assert words == {
-        "Xm": 48 << 32 | 18 << 16 | 40 << 4 | 1,
-        "Xt": 1 << 62 | 3 << 39 | (35 & 31) << 34 | 1 << 29 | 3 << 16 | 32,
-        "LOOP3_PARA": 4096 << 32 | 16 << 16 | 2,
-        "CHANNEL_PARA": 2 << 48,
-        "FPC": 1 << 8 | 1,
-        "CTRL": 1 << 48,
-    }
-    found = told(EVERY_OP["mte_gm_l1_frac"], capsys)
-    assert [int(word["value"], 16) for word in found["words"]] == [48 << 32 | 1 << 16 | 1]
-    found = told("mte_ub_gm 0, 0, 8 nburst(1, 0, 0) loop(3, 64, 4096)", capsys)
-    words = {word["name"]: int(word["value"], 16) for word in found["words"]}
-    assert words["LOOP_SIZE"] == 1 << 21 | 3
-    assert words["LOOP1_STRIDE"] == 64 << 40 | 4096
-
-
 def test_the_differences_of_the_profiles(capsys: pytest.CaptureFixture[str]) -> None:
     """The small examples of spec/profiles.md."""
     found = told("mte_gm_ub 0, 0, 0, 12 nburst(2, 16, 32)", capsys, element="f32")

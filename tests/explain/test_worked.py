@@ -81,23 +81,46 @@ def _offsets(axes: list[dict[str, int]]) -> list[tuple[int, int]]:
     return found
 
 
-def test_worked_words_of_the_strided_copies(capsys: pytest.CaptureFixture[str]) -> None:
-    """By hand from spec/dma.md, section 4, and spec/profiles.md (n [24:4], len [45:25])."""
-    words = {
-        word["name"]: int(word["value"], 16)
-        for word in told(TEXTS["EX6"]["legacy"], capsys)["words"]
-    }
-    assert words == {
-        "LOOP_SIZE": 0x0020_0004,
-        "LOOP1_STRIDE": 0x0008_0000_0000_0800,
-        "LOOP2_STRIDE": 0,
+WORDS: dict[tuple[str, str], dict[str, int]] = {
+    # spec/dma.md, section 4, and spec/profiles.md (n [24:4], len [45:25])
+    ("", TEXTS["EX6"]["legacy"]): {
+        "LOOP_SIZE": 0x0020_0004, "LOOP1_STRIDE": 0x0008_0000_0000_0800, "LOOP2_STRIDE": 0,
         "copy configuration": 0x2_0000_0080,
-    }
-    found = told("set_loop_size_ubtoout 3, 2; set_loop2_stride_ubtoout 4096, 0x123456; "
-                 "copy_ubuf_to_gm 0, 0, 0, 1, 32, 0, 0, 0", capsys)  # fmt: skip
-    words = {word["name"]: int(word["value"], 16) for word in found["words"]}
-    assert words["LOOP_SIZE"] == 0x0040_0003
-    assert words["LOOP2_STRIDE"] == 0x0010_0000_0012_3456
+    },
+    ("", "set_loop_size_ubtoout 3, 2; set_loop2_stride_ubtoout 4096, 0x123456; "
+     "copy_ubuf_to_gm 0, 0, 0, 1, 32, 0, 0, 0"): {
+        "LOOP_SIZE": 0x0040_0003, "LOOP1_STRIDE": 0, "LOOP2_STRIDE": 0x0010_0000_0012_3456,
+        "copy configuration": 32 << 25 | 1 << 4,
+    },
+    ("", "mte_ub_gm 0, 0, 8 nburst(1, 0, 0) loop(3, 64, 4096)"): {
+        "LOOP_SIZE": 1 << 21 | 3, "LOOP1_STRIDE": 64 << 40 | 4096, "LOOP2_STRIDE": 0,
+        "copy configuration": 8 << 25 | 1 << 4,
+    },
+    # spec/nd2nz.md, section 1
+    ("", EVERY_OP["mte_gm_l1_frac"]): {"MTE2_NZ_PARA": 48 << 32 | 1 << 16 | 1},
+    # spec/fixpipe.md, section 12
+    ("i32,bf16", "mte_l0c_gm 0, 0, 18, 40, 32, 48, 1, 3, "
+     "pre_quant(0x80, mode = qs322bf16_pre_vec), pre_relu(0x10040, mode = vector_relu), nz2dn(2), "
+     "loop3(2, 16, 4096), nosat"): {
+        "Xm": 48 << 32 | 18 << 16 | 40 << 4 | 1,
+        "Xt": 1 << 62 | 3 << 39 | (35 & 31) << 34 | 1 << 29 | 3 << 16 | 32,
+        "LOOP3_PARA": 4096 << 32 | 16 << 16 | 2, "CHANNEL_PARA": 2 << 48, "FPC": 1 << 8 | 1,
+        "CTRL": 1 << 48,
+    },
+    # spec/order_and_atomics.md, section 5: bit 48 nosat, 10:9 the operation, 8:6 the type
+    ("", "set_ctrl 0x1000000000a80; mte_ub_gm 0x20, 0x1000, 24 nburst(2, 64, 100)"): {
+        "LOOP_SIZE": 1 << 21 | 1, "LOOP1_STRIDE": 0, "LOOP2_STRIDE": 0,
+        "copy configuration": 24 << 25 | 2 << 4, "CTRL": 1 << 48 | 1 << 9 | 2 << 6,
+    },
+}  # fmt: skip
+"""Element types and an op to its words, by hand."""
+
+
+@pytest.mark.parametrize("case", WORDS, ids=str)
+def test_worked_words(case: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    element, text = case
+    found = told(text, capsys, element=element)["words"]
+    assert {word["name"]: int(word["value"], 16) for word in found} == WORDS[case]
 
 
 REGISTERS: dict[str, tuple[str, int]] = {
