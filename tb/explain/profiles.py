@@ -3,21 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 from tb.explain.maps import parts_of
 from tb.explain.parts import Link, Part, first_links
-from tb.explain.rules import refusals
-from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters
+from tb.explain.rules import BROKEN, verdicts
+from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.profile import KNOBS, PROFILES, Profile, current, using
-from tb.isa.rules import lowering_violation
 from tb.isa.spaces import Space
 from tb.isa.text import AnyOp
 from tb.language.lowered import Lowering
-from tb.language.rules.check import HINT_RULES, t_broken
+from tb.language.rules.check import HINT_RULES
 
 MOST_COMPARED = 512
 """Links of a memory that are compared."""
@@ -64,6 +63,10 @@ class Difference:
     more: bool
 
 
+Other = tuple[str, Profile, tuple[str, str], tuple[str, str]]
+"""A profile to compare with: what differs, it, values here and there, and what each does."""
+
+
 @dataclass(frozen=True)
 class _Result:
     rules: tuple[str, ...]
@@ -74,19 +77,10 @@ def _result(op: AnyOp, registers: DmaRegisters, ctrl: int, profile: Profile) -> 
     """Returns the broken rules and the bytes of an op under a profile."""
     with using(profile):
         lowering = Lowering(op, registers, ctrl)
-        broken = list(refusals(op))
-        refused = lowering_violation(op) if isinstance(op, CopyUbufToUbuf) else None
-        hints = all(one.rule.name in HINT_RULES for one in broken)
-        desc = lowering.descriptor if hints else None
-        if refused:
-            broken.append(refused)
-        if desc is None:
-            return _Result(tuple(one.rule.name for one in broken), ())
-        d_rules = lowering.broken
-        if d_rules:
-            return _Result(tuple(one.rule.name for one in (*broken, *d_rules)), ())
-        undefined = tuple(one.rule.name for one in (*broken, *t_broken(desc)))
-        return _Result(undefined, parts_of(desc))
+        broken = [one for one in verdicts(lowering) if one.state == BROKEN]
+        fine = all(one.kind == "T" or one.rule in HINT_RULES for one in broken)
+        desc = lowering.descriptor if fine else None
+        return _Result(tuple(one.rule for one in broken), parts_of(desc) if desc else ())
 
 
 def differences(op: AnyOp, registers: DmaRegisters, ctrl: int) -> tuple[Difference, ...]:
@@ -94,26 +88,32 @@ def differences(op: AnyOp, registers: DmaRegisters, ctrl: int) -> tuple[Differen
     profile = current()
     mine = _result(op, registers, ctrl, profile)
     found = []
-    for name, other in PROFILES.items():
-        knobs = profile.differences(other)
+    for what, other, values, effects in (*_profiles(profile), *_knobs(profile)):
         theirs = _result(op, registers, ctrl, other)
-        if knobs and theirs != mine:
-            values = (str(profile), name)
-            words = tuple(
+        if theirs != mine:
+            found.append(_difference(what, values, effects, mine, theirs))
+    return tuple(found)
+
+
+def _profiles(profile: Profile) -> Iterator[Other]:
+    """Yields the other named profiles."""
+    for name, other in PROFILES.items():
+        if knobs := profile.differences(other):
+            here, there = (
                 ", ".join(f"{knob} = {getattr(one, knob)}" for knob in knobs)
                 for one in (profile, other)
             )
-            found.append(_difference("profile", values, (words[0], words[1]), mine, theirs))
+            yield "profile", other, (str(profile), name), (here, there)
+
+
+def _knobs(profile: Profile) -> Iterator[Other]:
+    """Yields the profiles with one knob changed."""
     for knob in KNOBS.values():
         value = getattr(profile, knob.name)
         there = next(one for one in knob.values if one != value)
         changed: dict[str, Any] = {knob.name: there}
-        theirs = _result(op, registers, ctrl, replace(profile, **changed))
-        if theirs != mine:
-            values = (str(value), str(there))
-            effects = (knob.effect_of(value), knob.effect_of(there))
-            found.append(_difference(knob.name, values, effects, mine, theirs))
-    return tuple(found)
+        effects = knob.effect_of(value), knob.effect_of(there)
+        yield knob.name, replace(profile, **changed), (str(value), str(there)), effects
 
 
 def _difference(
