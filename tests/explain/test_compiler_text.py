@@ -14,30 +14,24 @@ from tb.explain.command import Options, explain_command
 from tb.explain.programs import NOT_TAKEN
 from tb.isa.fix.table import QUANT_CODES
 from tests.explain.test_command import line_of, told
+from tests.explain.test_command import program as short
 
-CONSTANTS = """
-  %c0 = arith.constant 0 : i64
-  %c1 = arith.constant 1 : i64
-  %c32 = arith.constant 32 : i64
-  %c64 = arith.constant 64 : i64
-  %c4096 = arith.constant 4096 : i64
-  %i0 = arith.constant 0 : index
-  %i1 = arith.constant 1 : index
-  %i2 = arith.constant 2 : index
-  %i64 = arith.constant 64 : index
-  %false = arith.constant false
-"""
 LOAD = (
-    "pto.mte_gm_ub {}, {}, %c0, %c32 nburst(%c1, %c0, %c0) "
-    ": !pto.ptr<i8, gm>, !pto.ptr<i8, ub>, i64, i64, i64, i64, i64"
+    "pto.mte_gm_ub {}, {}, %c0_i64, %c32_i64 nburst(%c1_i64, %c0_i64, %c0_i64) "
+    ": I8_GM, I8_UB, I64x5"
 )
+COPY = (
+    "pto.copy_gm_to_ubuf %g, %u_at_64, %c0_i64, %c1_i64, %c32_i64, %c0_i64, %c0_i64, %false, "
+    "%c0_i64, %c0_i64, %c0_i64 : I8_GM, I8_UB, I64x5, i1, I64x3\n"
+)
+SIZE = "pto.set_loop_size_outtoub %c32_i64, %c1_i64 : I64x2\n"
+USES = "%g0 = pto.addptr %g, %c0 : I8_GM -> I8_GM\n%n0 = arith.addi %n, %n : i64\n"
+"""First uses of the arguments, in their order."""
 
 
-def program(body: str, outside: str = "") -> str:
-    return (
-        f"func.func @kernel(%g: !pto.ptr<i8, gm>, %n: i64) attributes {{pto.entry}} {{{CONSTANTS}"
-        f"  %u = pto.castptr %c64 : i64 -> !pto.ptr<i8, ub>\n{body}  return\n}}\n{outside}"
-    )
+def program(text: str) -> str:
+    """Returns a program of the arguments %g and %n with a body in the short form of the corpus."""
+    return short(USES + text)
 
 
 def ops_of(
@@ -50,28 +44,23 @@ def ops_of(
 
 
 INSIDE = f"""
-  %q = pto.addptr %g, %i64 : <i8, gm> -> <i8, gm>
-  {LOAD.format("%q", "%u")}
+  %q = pto.addptr %g, %c64 : I8_GM -> I8_GM
+  {LOAD.format("%q", "%u_at_64")}
 """
 """An op whose address in GM is computed where it is not executed."""
 
 UNTAKEN = {
     "a constant": f"scf.if %false {{{INSIDE}}}\n",
-    "an argument": f"%z = arith.cmpi eq, %n, %c1 : i64\nscf.if %z {{{INSIDE}}}\n",
-    "the other way": f"%z = arith.cmpi eq, %n, %c0 : i64\nscf.if %z {{}} else {{{INSIDE}}}\n",
-    "a case": f"scf.index_switch %i0 case 1 {{{INSIDE} scf.yield }} default {{ scf.yield }}\n",
-    "a loop": f"scf.for %i = %i0 to %i0 step %i1 {{{INSIDE}}}\n",
-    "a loop of a condition": "scf.while (%x = %i0) : (index) -> index {\n"
+    "an argument": f"%z = arith.cmpi eq, %n, %c1_i64 : i64\nscf.if %z {{{INSIDE}}}\n",
+    "the other way": f"%z = arith.cmpi eq, %n, %c0_i64 : i64\nscf.if %z {{}} else {{{INSIDE}}}\n",
+    "a case": f"scf.index_switch %c0 case 1 {{{INSIDE} scf.yield }} default {{ scf.yield }}\n",
+    "a loop": f"scf.for %i = %c0 to %c0 step %c1 {{{INSIDE}}}\n",
+    "a loop of a condition": "scf.while (%x = %c0) : (index) -> index {\n"
     "  scf.condition(%false) %x : index\n} do {\n^bb0(%y: index):\n"
     f"{INSIDE}  scf.yield %y : index\n}}\n",
-    "a call": "scf.if %false {\n"
-    "  func.call @f(%g, %u) : (!pto.ptr<i8, gm>, !pto.ptr<i8, ub>) -> ()\n}\n",
+    "a call": "scf.if %false {\n  func.call @f(%g, %n) : (I8_GM, i64) -> ()\n}\n",
     "nested": f"scf.if %false {{ scf.if %false {{{INSIDE}}} }}\n",
 }
-CALLED = f"""func.func @f(%g: !pto.ptr<i8, gm>, %u: !pto.ptr<i8, ub>) {{{CONSTANTS}{INSIDE}
-  return
-}}
-"""
 
 
 @pytest.mark.parametrize("case", UNTAKEN)
@@ -79,13 +68,10 @@ def test_an_op_that_is_not_taken_is_explained(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With values from before it; it changes no count and no register of what is executed."""
-    write = "pto.set_loop_size_outtoub %c32, %c1 : i64, i64\n"
-    after = (
-        "pto.copy_gm_to_ubuf %g, %u, %c0, %c1, %c32, %c0, %c0, %false, %c0, %c0, %c0 : "
-        "!pto.ptr<i8, gm>, !pto.ptr<i8, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64\n"
-    )
-    body = UNTAKEN[case].replace(INSIDE, INSIDE + write)
-    text = program(body + after, CALLED if case == "a call" else "")
+    text = program(UNTAKEN[case].replace(INSIDE, INSIDE + SIZE) + COPY)
+    if case == "a call":
+        called = program(INSIDE).replace("@kernel", "@f").removeprefix("module {\n")
+        text = text.removesuffix("}\n") + called
     found = ops_of(tmp_path / "x.pto", text, capsys, args=("0=0x1000", "1=0"))
     if case == "a call":
         found.reverse()
@@ -101,39 +87,38 @@ def test_what_is_not_known_of_code_that_is_not_taken(
 ) -> None:
     """Constants are left where the walk ends with an error; an unknown operand is named."""
     file = tmp_path / "x.pto"
-    inside = INSIDE.replace("%c32 nburst", "%n nburst")
+    inside = INSIDE.replace("%c32_i64 nburst", "%n nburst")
     text = program(f"scf.if %false {{{inside}}}\n")
     line = line_of(text, "pto.mte_gm_ub")
     with pytest.raises(PtoError, match="--arg 1=VALUE"):
         ops_of(file, text, capsys, lines=(line,))
     (found,) = ops_of(file, text, capsys, lines=(line,), args=("1=32",))
     assert (found["status"], found["notes"][-1]) == ("legal", NOT_TAKEN)
-    inside = """%bad = arith.divsi %c1, %z : i64
-  pto.mte_ub_ub %u, %v, %c1 nburst(%c1, %c0, %c0) : !pto.ptr<i8, ub>, !pto.ptr<i8, ub>, i64, i64, i64, i64
-"""  # noqa: E501
-    before = "%v = pto.castptr %c4096 : i64 -> !pto.ptr<i8, ub>\n%z = arith.subi %n, %n : i64\n"
+    inside = """%bad = arith.divsi %c1_i64, %z : i64
+  pto.mte_ub_ub %u, %v_at_4096, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : I8_UB, I8_UB, I64x4
+"""
+    before = "%z = arith.subi %n, %n : i64\n"
     (dead,) = ops_of(file, program(f"{before}scf.if %false {{{inside}}}\n"), capsys, args=("1=0",))
     assert (dead["parts"][0]["dst"], dead["notes"][-1]) == (4096, NOT_TAKEN)
     with pytest.raises(PtoError, match=r"--run is 2"):
         ops_of(file, program(UNTAKEN["a constant"]), capsys, run=2)
 
 
-CORES = program(f"""
-  pto.section.vector {{
-    %s = pto.get_subblock_idx
-    %k = pto.get_subblock_num
-    %w = arith.muli %s, %c4096 : i64
-    %a = arith.index_cast %w : i64 to index
-    %p = pto.addptr %g, %a : <i8, gm> -> <i8, gm>
-    scf.for %i = %i0 to %i2 step %i1 {{
-      {LOAD.format("%p", "%u")}
-    }}
-    %z = arith.cmpi eq, %s, %c1 : i64
-    scf.if %z {{
-      {LOAD.format("%g", "%u").replace("(%c1, %c0, %c0)", "(%k, %c32, %c32)")}
-    }}
-    pto.set_loop_size_outtoub %c32, %c1 : i64, i64
+LOADS = LOAD.replace("(%c1_i64, %c0_i64, %c0_i64)", "(%k, %c32_i64, %c32_i64)")
+CORES = program(f"""pto.section.vector {{
+  %s = pto.get_subblock_idx
+  %k = pto.get_subblock_num
+  %w = arith.muli %s, %c4096_i64 : i64
+  %a = arith.index_cast %w : i64 to index
+  %p = pto.addptr %g, %a : I8_GM -> I8_GM
+  scf.for %i = %c0 to %c2 step %c1 {{
+    {LOAD.format("%p", "%u_at_64")}
   }}
+  %z = arith.cmpi eq, %s, %c1_i64 : i64
+  scf.if %z {{
+    {LOADS.format("%g", "%u_at_64")}
+  }}
+  {SIZE}}}
 """)
 
 
@@ -202,18 +187,16 @@ def test_an_expansion_is_read_back(text: str, capsys: pytest.CaptureFixture[str]
 
 def test_raw_words_of_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Registers are those of program order; a word that is not known is said to be so."""
-    body = """
-  %xm = arith.constant 549756862720 : i64
-  %xt = arith.constant 4398046511120 : i64
-  %l = pto.castptr %c0 : i64 -> !pto.ptr<f32, l0c>
-  %d = pto.castptr %g : !pto.ptr<i8, gm> -> !pto.ptr<f32, gm>
-  %e = arith.constant 8796093022224 : i64
-  pto.set_loop3_para %c1, %n : i64, i64
-  pto.set_fix_clip_relu %c1 : i64
-  pto.copy_matrix_cc_to_gm %l, %d, %xm, %xt : !pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64
-  scf.if %false {
-    pto.copy_matrix_cc_to_gm %l, %d, %xm, %e : !pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64
-  }
+    body = """%xm = arith.constant 549756862720 : i64
+%xt = arith.constant 4398046511120 : i64
+%d = pto.castptr %g : I8_GM -> F32_GM
+%e = arith.constant 8796093022224 : i64
+pto.set_loop3_para %c1_i64, %n : I64x2
+pto.set_fix_clip_relu %c1_i64 : i64
+pto.copy_matrix_cc_to_gm %l, %d, %xm, %xt : F32_L0C, F32_GM, I64x2
+scf.if %false {
+  pto.copy_matrix_cc_to_gm %l, %d, %xm, %e : F32_L0C, F32_GM, I64x2
+}
 """
     file = tmp_path / "x.pto"
     nz, dead = ops_of(file, program(body), capsys)
@@ -235,20 +218,13 @@ def test_raw_words_of_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_registers_of_other_branches_and_cores_are_not_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write = "pto.set_loop_size_outtoub %c32, %c1 : i64, i64"
-    copy = (
-        "pto.copy_gm_to_ubuf %g, %u, %c0, %c1, %c32, %c0, %c0, %false, %c0, %c0, %c0 : "
-        "!pto.ptr<i8, gm>, !pto.ptr<i8, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64"
-    )
-    text = program(f"scf.if %false {{\n{write}\n}}\nscf.if %false {{\n{copy}\n}}\n")
+    text = program(f"scf.if %false {{\n{SIZE}}}\nscf.if %false {{\n{COPY}}}\n")
     (dead,) = ops_of(tmp_path / "x.pto", text, capsys)
     assert sum(part["bytes"] for part in dead["parts"]) == 32
     text = program(
-        "%l = pto.castptr %c0 : i64 -> !pto.ptr<f16, gm>\n"
-        "%d = pto.castptr %c0 : i64 -> !pto.ptr<f16, l1>\n"
-        "pto.section.cube {\npto.set_mte2_nz_para %c1 : i64\n}\npto.section.vector {\n"
-        "pto.copy_gm_to_cbuf_multi_nd2nz %l, %d, %c0, %c1, %c0, %c1, %c1, %c1, %false : "
-        "!pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64, i64, i1\n}\n"
+        "pto.section.cube {\npto.set_mte2_nz_para %c1_i64 : i64\n}\npto.section.vector {\n"
+        "pto.copy_gm_to_cbuf_multi_nd2nz %l_at_0, %d, %c0_i64, %c1_i64, %c0_i64, %c1_i64, %c1_i64, "
+        "%c1_i64, %false : F16_GM, F16_L1, I64x6, i1\n}\n"
     )
     (other,) = ops_of(tmp_path / "x.pto", text, capsys)
     assert "no pto.set_mte2_nz_para is before it" in other["notes"][-1]
