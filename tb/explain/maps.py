@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from tb.explain.fix import fix_parts, update
-from tb.explain.parts import DATA, LEFT, PAD, TAIL, ZERO, Axis, Part, existing, made, moved
+from tb.explain.parts import DATA, LEFT, PAD, TAIL, ZERO, Axis, Part, made, moved
 from tb.isa import footprint
 from tb.isa.burst.op import BurstDescriptor
 from tb.isa.burst.table import WIDEN_BF16, WIDEN_RAW
@@ -269,4 +269,4 @@ def parts_of(desc: Descriptor) -> tuple[Part, ...]:
     """Returns what a legal op writes under the profile of this process; nothing for a NOP."""
     if desc.is_nop:
         return ()
-    return existing(MAPS[desc.spec.layout.family](desc))
+    return tuple(part for part in MAPS[desc.spec.layout.family](desc) if part.bytes > 0)

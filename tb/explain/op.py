@@ -197,14 +197,8 @@ def judged(rules: tuple[Verdict, ...], desc: Descriptor | None) -> tuple[str, st
 
 
 def _parameters(desc: FixDescriptor) -> tuple[Parameter, ...]:
-    names = [
-        what
-        for used, what in (
-            (desc.vector_quant, "pre_quant record"),
-            (desc.vector_relu, "alpha"),
-        )
-        if used
-    ]
+    used = {"pre_quant record": desc.vector_quant, "alpha": desc.vector_relu}
+    names = [name for name, vector in used.items() if vector]
     return tuple(
         Parameter(f"{what} of channel n", region.base, region.length // desc.n, desc.n)
         for what, region in zip(names, parameters(desc), strict=True)

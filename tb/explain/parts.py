@@ -10,16 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import prod
 
 from tb.isa.spaces import Space
 
-DATA = "data"
-LEFT = "left pad"
-PAD = "pad"
-TAIL = "tail"
-ZERO = "zero fill"
-
-KINDS: tuple[str, ...] = (DATA, LEFT, PAD, TAIL, ZERO)
+DATA, LEFT, PAD, TAIL, ZERO = "data", "left pad", "pad", "tail", "zero fill"
 """Kinds of bytes that an op writes."""
 
 MOST_LINKS = 65_536
@@ -45,7 +40,7 @@ class Part:
     """Regular bytes of a destination.
 
     Attributes:
-        kind: One of ``KINDS``.
+        kind: ``DATA``, ``LEFT``, ``PAD``, ``TAIL`` or ``ZERO``.
         space: Memory that is written.
         dst: Address of the first unit.
         size: Bytes of a unit.
@@ -75,17 +70,9 @@ class Part:
     how: str = ""
 
     @property
-    def units(self) -> int:
-        """Units in all iterations."""
-        total = 1
-        for axis in self.axes:
-            total *= axis.count
-        return total
-
-    @property
     def bytes(self) -> int:
         """Bytes written."""
-        return self.units * self.size
+        return self.size * prod(axis.count for axis in self.axes)
 
     @property
     def end(self) -> int:
@@ -118,11 +105,6 @@ def made(
 ) -> Part:
     """Returns a part without a source."""
     return Part(kind, *to, size, tuple(axes), pattern=pattern, how=how)
-
-
-def existing(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Returns the parts that have a byte."""
-    return tuple(part for part in parts if part.bytes > 0)
 
 
 @dataclass(frozen=True, slots=True)

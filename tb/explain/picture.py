@@ -233,13 +233,10 @@ def _legend(drawn: Sequence[Tile], top: float) -> tuple[list[str], float]:
     lines = [line for tile in drawn for line in tile.lines]
     cells = [cell for line in lines for cell in line.cells]
     entries = []
-    if any(cell.colour >= 0 for cell in cells):
-        used = sorted({cell.colour for cell in cells if cell.colour >= 0})
-        entries.append((f"c{used[0]}", "data: a colour of its own on both sides for each row"))
-        if len(used) > 1:
-            entries[0] = (" ".join(f"c{k}" for k in used), entries[0][1])
-    kinds = dict.fromkeys(_KINDS[cell.kind] for cell in cells if cell.colour < 0)
-    entries += list(kinds)
+    if used := sorted({cell.colour for cell in cells if cell.colour >= 0}):
+        classes = " ".join(f"c{k}" for k in used)
+        entries.append((classes, "data: a colour of its own on both sides for each row"))
+    entries += list(dict.fromkeys(_KINDS[cell.kind] for cell in cells if cell.colour < 0))
     if any(tile.gap or _covered(line) < tile.width for tile in drawn for line in tile.lines):
         entries.append(("keep", "bytes between that are not touched"))
     found, x, y = [], 20.0, top + 8
