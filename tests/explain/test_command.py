@@ -49,11 +49,16 @@ EVERY_OP = {
 ELEMENTS = {"mte_gm_ub": "f16", "mte_l1_bt": "bf16,f32", "mte_l0c_gm": "f32"}
 
 
+def all_told(what: str, capsys: pytest.CaptureFixture[str], **options: Any) -> list[dict[str, Any]]:
+    """Returns the JSON of every op."""
+    assert explain_command(what, Options(json="-", **options)) == 0
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["ops"]
+    return found
+
+
 def told(what: str, capsys: pytest.CaptureFixture[str], **options: Any) -> dict[str, Any]:
     """Returns the JSON of the one op."""
-    assert explain_command(what, Options(json="-", **options)) == 0
-    (found,) = json.loads(capsys.readouterr().out)["ops"]
-    assert isinstance(found, dict)
+    (found,) = all_told(what, capsys, **options)
     return found
 
 
@@ -236,8 +241,7 @@ def file(tmp_path: Path) -> str:
 
 def test_the_ops_of_a_program(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     args = ("0=0x1000", "1=64")
-    explain_command(file, Options(args=args, json="-"))
-    ops = json.loads(capsys.readouterr().out)["ops"]
+    ops = all_told(file, capsys, args=args)
     assert [one["op"] for one in ops] == ["mte_gm_ub", "mte_ub_gm"]
     assert ops[0]["run"] == "execution 1 of 3"
     assert told(file, capsys, args=args, ops=(2,))["parts"][0]["dst"] == 0x1000
@@ -254,8 +258,7 @@ def test_programs_of_the_examples(path: Path, capsys: pytest.CaptureFixture[str]
         with pytest.raises(PtoError, match="--arg 2=VALUE"):
             explain_command(str(path), Options(json="-"))
         return
-    explain_command(str(path), Options(json="-"))
-    for op in json.loads(capsys.readouterr().out)["ops"]:
+    for op in all_told(str(path), capsys):
         assert op["status"] in ("legal", "NOP", "not known"), op["text"]
 
 
@@ -348,8 +351,7 @@ def test_illegal_and_other_ops_of_a_program(
     assert "orders two pipes" in told(file, capsys, lines=(first + 3,))["verdict"]
     dead = told(file, capsys, ops=(3,))
     assert (dead["status"], dead["run"], dead["notes"][-1]) == ("legal", "", NOT_TAKEN)
-    explain_command(file, Options(json="-"))
-    assert len(json.loads(capsys.readouterr().out)["ops"]) == 3
+    assert len(all_told(file, capsys)) == 3
 
 
 def test_no_file_is_written_where_something_is_wrong(file: str, tmp_path: Path) -> None:

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tb.common.errors import PtoError
-from tb.explain.command import Options, explain_command
 from tb.explain.programs import NOT_TAKEN
 from tb.isa.fix.table import QUANT_CODES
-from tests.explain.test_command import line_of, told
+from tests.explain.test_command import all_told, line_of, told
 from tests.explain.test_command import program as short
 
 LOAD = (
@@ -38,9 +36,7 @@ def ops_of(
     path: Path, text: str, capsys: pytest.CaptureFixture[str], **options: Any
 ) -> list[dict[str, Any]]:
     path.write_text(text)
-    explain_command(str(path), Options(json="-", **options))
-    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["ops"]
-    return found
+    return all_told(str(path), capsys, **options)
 
 
 INSIDE = f"""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from tb.isa.grammar import KNOWN_ROWS, ROWS
 from tb.isa.spaces import Space
 from tb.language.dialect.sync import SYNC, QuietOp
 from tb.language.run.cube import MADS
-from tests.explain.test_command import ELEMENTS, EVERY_OP, line_of, program, text_of, told
+from tests.explain.test_command import ELEMENTS, EVERY_OP, all_told, line_of, program, text_of, told
 
 TEXTS = {name: row for file in ("copies", "loads") for name, row in rows(file)}
 """Rows of the worked values, with the text of their ops."""
@@ -138,8 +137,7 @@ REGISTERS: dict[str, tuple[str, int]] = {
 def test_an_op_that_writes_a_register_has_its_word(
     text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    explain_command(text, Options(json="-"))
-    found = json.loads(capsys.readouterr().out)["ops"][-1]
+    found = all_told(text, capsys)[-1]
     (word,) = found["words"]
     assert (word["name"], int(word["value"], 16)) == REGISTERS[text]
     assert (found["status"], found["pipe"], found["parts"]) == ("no bytes", "PIPE_S", [])
@@ -283,8 +281,7 @@ def test_flags_between_copies_are_no_ops_of_their_own(capsys: pytest.CaptureFixt
         f"pto.mad %a, %b, %c, %m, %n, %k\npto.fence.barrier_all\n"
         f"pto.{EVERY_OP['mte_l1_ub']}\n"
     )
-    explain_command(text, Options(json="-"))
-    ops = json.loads(capsys.readouterr().out)["ops"]
+    ops = all_told(text, capsys)
     assert [one["op"] for one in ops] == ["mte_gm_l1", "mte_l1_ub"]
     assert ops[0]["notes"] == ["not executed: pto.set_fpc"]
 
