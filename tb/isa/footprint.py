@@ -88,7 +88,7 @@ def space_of(keyword: str, ub_sub: int = 0) -> Space:
 
 
 def dma_side(desc: DmaDescriptor, side: str, space: Space, length: int) -> Footprint:
-    """Returns the rows of side ``loc`` or ``ext``; ``length`` is in the unit of the op's ``len``."""
+    """Returns the rows of side ``loc`` or ``ext``; ``length`` has the unit of the op's ``len``."""
     if side == "loc":
         base, row = desc.loc_addr, desc.loc_stride
         steps = [loop.loc_stride for loop in desc.loops]
