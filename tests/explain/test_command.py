@@ -142,6 +142,10 @@ def test_the_differences_of_the_profiles(capsys: pytest.CaptureFixture[str]) -> 
     assert (whole["what"], whole["there"], tail["what"]) == ("profile", "a5", "tail")
     assert [(one["start"], one["stop"]) for one in tail["changes"]] == [(12, 32), (44, 64)]
     assert {one["here"] for one in tail["changes"]} == {"untouched"}
+    text = "mte_gm_ub 0, 0, 0, 12 nburst(2, 16, 32) loop(2, 64, 0)"
+    found = told(text, capsys, element="f32", profile="tail = fill")
+    assert found["status"] == "undefined", "its bytes are compared all the same"
+    assert [(one["bytes_here"], one["bytes_there"]) for one in found["profiles"]] == [(128, 48)] * 2
     found = told("mte_gm_ub 0, 0, 0, 5 nburst(3, 8, 5)", capsys)
     assert found["status"] == "error"
     assert {one["what"] for one in found["profiles"]} == {"profile", "compact"}

@@ -206,6 +206,9 @@ def test_register_forms_of_text_are_the_grouped_op(
     name, operands = text.split(" ", 1)
     pointers = re.findall(r"!pto\.ptr<[^<>]*>", raw["text"])
     source, target, *numbers = [int(one, 0) for one in operands.split(",")]
+    line = next(form["lines"][0] for form in grouped["forms"] if form["lines"])
+    assert line.startswith(f"{name} ")
+    assert [int(one.split()[-1], 0) for one in line.split(", ")] == [source, target, *numbers]
     names = ", ".join([f"%s_at_{source}", f"%d_at_{target}", *(f"%c{k}_i64" for k in numbers)])
     path = tmp_path / "x.pto"
     path.write_text(program(f"pto.{name} {names} : {', '.join(pointers)}, I64x{len(numbers)}\n"))
