@@ -10,12 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scoreboards.model.atomic_store import AtomicStore
 from scoreboards.model.dma import DmaOp, ReferenceModel
+from scoreboards.model.fixpipe import WriteBack
+from scoreboards.model.fixpipe_atomic import combine
+from scoreboards.model.fixpipe_stages import CONTAINERS
+from scoreboards.model.widen import WIDENINGS
 from sequences.constraints import GmWindow, OpConstraints, SizeClass
 from sequences.draw.traffic import TrafficGenerator
 from tb.explain.parts import Link, Part, written_in
+from tb.isa.burst.op import BurstOp
 from tb.isa.ctrl import CtrlOp, SetCtrl
 from tb.isa.dma.legacy import OUTTOUB, UBTOOUT, CopyGmToUbuf, DmaRegisters, writes_between
+from tb.isa.l0.op import L0Load
 from tb.isa.lower import Descriptor
 from tb.isa.program import moving_at
 from tb.isa.spaces import SIZES, Space
@@ -106,42 +113,71 @@ def links_of(parts: tuple[Part, ...]) -> Iterator[Link]:
         yield from written_in(parts, space, 0, SIZES[space] + MARGIN)
 
 
-def predicted(parts: tuple[Part, ...], before: Images, actual: Images) -> Images:
+def predicted(parts: tuple[Part, ...], before: Images, drawn: Drawn, outcome: Any) -> Images:
     """Returns the memories after an op whose bytes are those of the map.
 
-    Values that the op computes are those of ``actual``.
+    Values that an op computes are those of the model, of the bytes that the map names.
     """
     after = {space: image.copy() for space, image in before.items()}
     for link in links_of(parts):
-        part, here = link.part, slice(link.dst, link.dst + link.size)
+        part = link.part
         if part.source is None:
-            pattern = (part.pattern * (link.size + 1))[link.dst % len(part.pattern) :]
-            after[part.space][here] = np.frombuffer(pattern[: link.size], dtype=np.uint8)
-        elif part.moved:
-            ((start, size),) = link.sources
-            after[part.space][here] = before[part.source][start : start + size]
+            places = range(link.dst, link.dst + link.size)
+            data = bytes(part.pattern[at % len(part.pattern)] for at in places)
         else:
-            after[part.space][here] = actual[part.space][here]
+            image = before[part.source]
+            read = [image[at : at + size].copy() for at, size in link.sources]
+            data = read[0].tobytes()
+            if not part.moved:
+                old = before[part.space][link.dst : link.dst + link.size].copy()
+                data = _computed(link, read, old, drawn, before, outcome)
+        assert len(data) == link.size
+        after[part.space][link.dst : link.dst + link.size] = np.frombuffer(data, dtype=np.uint8)
     return after
 
 
-def misread(parts: tuple[Part, ...], before: Images, actual: Images, drawn: Drawn) -> list[Link]:
-    """Returns computed units whose value is not made of the sources that the map has alone.
+def _computed(
+    link: Link, read: list[Any], old: Any, drawn: Drawn, before: Images, outcome: Any
+) -> bytes:
+    """Returns a unit of computed bytes."""
+    if isinstance(drawn.op, BurstOp):
+        rule = WIDENINGS[drawn.op.src_type.dtype]
+        assert rule.words is not None
+        return bytes(rule.words[read[0].view(rule.element)].astype("<u4").tobytes())
+    transfer = outcome.transfer
+    if isinstance(drawn.op, L0Load):
+        names = [axis.name for axis in link.part.axes]
+        shift = 4 * link.index[names.index("nibble")]
+        low, high = (int(one[0]) >> shift & 15 for one in read)
+        return bytes([low | high << 4])
+    if isinstance(transfer, AtomicStore):
+        kind = f"<u{transfer.size}"
+        new, _ = combine(
+            transfer.kind, transfer.op, old.view(kind), read[0].view(kind), ieee=transfer.ieee
+        )
+        return new.tobytes()
+    assert isinstance(transfer, WriteBack)
+    values = transfer._parameters(before)
+    container = CONTAINERS[transfer.pipeline.target]
+    nibbles = [(old[0] >> shift & 15).reshape(1) for shift in (0, 4)]
+    found = []
+    for number, bytes_ in enumerate(read):
+        channel = channels(link)[number]
+        element, _ = transfer.pipeline.run(bytes_.view("<u4"), values.channel(channel))
+        if transfer.atomic is not None:
+            previous = old.view(container) if len(read) == 1 else nibbles[number]
+            atomic = transfer.atomic
+            element, _ = combine(atomic.type, atomic.op, previous, element, ieee=transfer.ieee)
+        found.append(element.reshape(-1))
+    if len(found) == 1:
+        return bytes(found[0].astype(container).tobytes())
+    return bytes([int(found[0][0]) | int(found[1][0]) << 4])
 
-    Half of the units keep their sources; all other bytes of the memory that is read are others.
-    """
-    rng = np.random.default_rng(len(parts))
-    computed = [link for link in links_of(parts) if not link.part.moved]
-    kept = [link for link in computed if rng.integers(2)]
-    again = {space: image.copy() for space, image in before.items()}
-    for space in {link.part.source for link in kept if link.part.source is not None}:
-        again[space][:] = rng.integers(0, 256, again[space].size, dtype=np.uint8)
-        for link in kept:
-            for start, size in link.sources:
-                again[space][start : start + size] = before[space][start : start + size]
-    run(drawn, again)
-    return [link for link in kept if (bytes_of(again, link) != bytes_of(actual, link)).any()]
 
-
-def bytes_of(images: Images, link: Link) -> NDArray[np.uint8]:
-    return images[link.part.space][link.dst : link.dst + link.size]
+def channels(link: Link) -> list[int]:
+    """Returns the channel of each accumulator of a unit, from the names of the axes."""
+    at = {axis.name: k for axis, k in zip(link.part.axes, link.index, strict=True)}
+    first = 16 * at["group"] + 8 * at.get("half", 0)
+    if "lane pair" in at:
+        return [first + 2 * at["lane pair"], first + 2 * at["lane pair"] + 1]
+    return [first + at["lane"]] * len(link.sources)
