@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tb.harness.channels import events
 from tb.harness.layout import EVENTS, after_valid
 from tb.harness.mailbox_reader import SlotState, Snapshot
 from tb.isa.block import from_descriptors
@@ -242,8 +243,7 @@ def _channels(snapshot: Snapshot, state: SlotState) -> set[str]:
     spec = OPS_BY_CODE.get(opcode_of(waiting[0].words)) if waiting else None
     if spec is None:
         return {"done"}
-    found = {"done", "ar" if spec.source == "gm" else "src"}
-    found |= {"aw", "w", "ar"} if spec.destination == "gm" else {"dst"}
+    found = {*events(spec.name)} - {"par", "flag"}
     desc = unpack(waiting[0].words)
     if isinstance(desc, FixDescriptor):
         vector = desc.quant in QUANT_BY_CODE and desc.vector_quant  # the op may be illegal
