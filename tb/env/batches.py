@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any, Protocol
 
@@ -344,22 +345,15 @@ class AimDraw(BatchDraw):
 
     stream = 0xA13ED
 
-    def __init__(
-        self,
-        seed: int,
-        ops: Sequence[str],
-        limits: OpConstraints,
-        fraction: float,
-        faults: FaultDraw | None = None,
-    ) -> None:
-        super().__init__(seed, ops, limits, fraction, faults)
+    @cached_property
+    def _aims(self) -> list[tuple[tuple[str, str], list[str]]]:
+        """Each slot and event as often as a round has it, with the forms that may cause it."""
         aims: dict[tuple[str, str], list[str]] = {}
         for name in self._forms:
             for event in events(name):
-                aims.setdefault((OPS[name].slot, event), []).append(name)
-        if faults is None:
-            aims = {aim: names for aim, names in aims.items() if aim[1] != "error"}
-        self._aims = [(aim, aims[aim]) for aim in aims for _ in range(_turns(aim[1]))]
+                if event != "error" or self._faults is not None:
+                    aims.setdefault((OPS[name].slot, event), []).append(name)
+        return [(aim, aims[aim]) for aim in aims for _ in range(_turns(aim[1]))]
 
     def draw(self) -> Special:
         """Returns a batch; its ops come again in three of five."""
