@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sequences.blocks import block_of, lower_program
+from sequences.fixpipe.ctrl import ctrl_of
 from sequences.illegal.legacy import to_legacy
 from tb.isa.block import Fill, OpBlock
-from tb.isa.ctrl import NOSAT_BIT, OP_LSB, TYPE_LSB, SetCtrl
+from tb.isa.ctrl import SetCtrl
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import Loop, MteUbGm
 from tb.isa.dtypes import Ptr
-from tb.isa.fix.table import ATOMIC_BYTES, ATOMIC_OPS, ATOMIC_TYPES
+from tb.isa.fix.table import ATOMIC_BYTES, ATOMIC_DST, ATOMIC_OPS, ATOMIC_TYPES
 from tb.isa.program import Entry
 from tb.isa.spaces import Space
 
 GM = 1 << 20
 PAGE = 4096
-_DTYPES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "s16": "i16", "s32": "i32", "s8": "i8"}
 _FRACTION = {"f32": 23, "f16": 10, "bf16": 7}
 
 
@@ -57,12 +57,12 @@ def _stored(values: NDArray[np.int64], kind: str) -> NDArray[np.uint8]:
 
 
 def _ctrl(kind: str, what: str, nosat: int) -> int:
-    return ATOMIC_TYPES[kind] << TYPE_LSB | ATOMIC_OPS[what] << OP_LSB | nosat << NOSAT_BIT
+    return ctrl_of("nosat" if nosat else "", ATOMIC_TYPES[kind], ATOMIC_OPS[what])
 
 
 def _store(kind: str, length: int, rows: int = 1, gap: int = 0, at: int = GM) -> MteUbGm:
     step = -(-length // 32) * 32
-    dtype = _DTYPES[kind]
+    dtype = ATOMIC_DST[kind][0]
     return MteUbGm(
         0, at, length, rows, step, length + gap, src_type=Ptr(dtype, "ub"),
         dst_type=Ptr(dtype, "gm"),

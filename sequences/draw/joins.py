@@ -7,18 +7,18 @@ import numpy as np
 
 from sequences.blocks import Lowered, block_of, lower_program
 from sequences.constraints import OpConstraints
+from sequences.fixpipe.ctrl import ctrl_of
 from tb.isa.block import OpBlock
-from tb.isa.ctrl import NOSAT_BIT, OP_LSB, TYPE_LSB, SetCtrl
+from tb.isa.ctrl import SetCtrl
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import MteUbGm
 from tb.isa.dtypes import Ptr
-from tb.isa.fix.table import ATOMIC_BYTES, ATOMIC_OPS, ATOMIC_TYPES
+from tb.isa.fix.table import ATOMIC_BYTES, ATOMIC_DST, ATOMIC_OPS, ATOMIC_TYPES
 from tb.isa.spaces import UB_BLOCK
 
 JOINED_OPS = 24
 """Most ops of such a block."""
 
-_DTYPES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "s16": "i16", "s32": "i32", "s8": "i8"}
 _WORD = 64
 
 
@@ -36,7 +36,7 @@ def joined_block(rng: np.random.Generator, limits: OpConstraints) -> OpBlock:
     atomic = limits.update > 0 and rng.random() < 0.85
     kind = str(rng.choice(list(ATOMIC_TYPES))) if atomic else ""
     size = ATOMIC_BYTES[ATOMIC_TYPES[kind]] if atomic else 1
-    pointer = _DTYPES.get(kind, "i8")
+    pointer = ATOMIC_DST[kind][0] if atomic else "i8"
     window = limits.windows[int(rng.integers(len(limits.windows)))]
     reached = window.start + int(rng.integers(window.size // 2))
     reached += -reached % size
@@ -59,8 +59,7 @@ def joined_block(rng: np.random.Generator, limits: OpConstraints) -> OpBlock:
         ctrl = 0
         if atomic and rng.random() < 0.9:
             what = ATOMIC_OPS[str(rng.choice(list(ATOMIC_OPS)))]
-            nosat = int(rng.integers(2))
-            ctrl = ATOMIC_TYPES[kind] << TYPE_LSB | what << OP_LSB | nosat << NOSAT_BIT
+            ctrl = ctrl_of("nosat" if rng.integers(2) else "", ATOMIC_TYPES[kind], what)
         program = (SetCtrl(ctrl), op, SetCtrl(0)) if ctrl else (op,)
         found.append(lower_program(program, DmaRegisters())[0])
         source += rows * pitch
