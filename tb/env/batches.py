@@ -105,6 +105,9 @@ class BatchDraw(ABC):
     stream: int
     """Separates the random numbers from others of a seed."""
 
+    of_errors = False
+    """Whether there is no such batch without errors."""
+
     def __init__(
         self,
         seed: int,
@@ -276,6 +279,7 @@ class MeetingDraw(BatchDraw):
     """
 
     stream = 0x3EE7
+    of_errors = True
 
     def draw(self) -> Special:
         """Returns a batch."""

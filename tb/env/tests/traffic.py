@@ -24,7 +24,7 @@ from sequences.uvm import BlockItem
 from tb.dut.limits import capability_filters
 from tb.env.agent import MailboxDriver
 from tb.env.base_test import PtoTestBase
-from tb.env.batches import KINDS, BatchDraw, MeetingDraw, Special
+from tb.env.batches import KINDS, BatchDraw, Special
 from tb.env.pins import PinDriver
 from tb.env.stress import FaultDraw
 from tb.isa.block import OpBlock
@@ -103,7 +103,7 @@ class RandomTest(PtoTestBase):
             if not fraction:
                 continue
             rng = np.random.default_rng((settings.seed, kind.stream, 1))
-            faults = self.draws_faults(rng) if with_errors or kind is MeetingDraw else None
+            faults = self.draws_faults(rng) if with_errors or kind.of_errors else None
             found.append(kind(settings.seed, settings.ops, self.narrowed(), fraction, faults))
         return found
 
