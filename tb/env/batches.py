@@ -308,7 +308,8 @@ class MeetingDraw(BatchDraw):
         """Returns the batch with the errors nearer to each other, if that needs a later op only."""
         clocks = [result.hits["cycle"][result.hits["fault"] == number] for number in (0, 1)]
         first, second = special.pair
-        if not special.again or first == second or not all(map(len, clocks)):
+        sent = second < len(special.block)  # N may end before it
+        if not (sent and special.again and first < second and all(map(len, clocks))):
             return None
         shift = int(clocks[0][0]) - int(clocks[1][0]) + int(self._rng.integers(-1, 2))
         gap = special.block.gap.copy()

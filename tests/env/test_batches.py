@@ -218,6 +218,8 @@ def test_the_second_op_is_offered_later_until_the_errors_meet() -> None:
     assert set(apart) <= {-1, 0, 1}
     assert len(apart) == MEETINGS
     assert draw.follow(special, Result(hits(500, 470))) is None, "enough"
+    short = replace(special, block=special.block.take(0, second), again=1)
+    assert draw.follow(short, Result(hits(500, 470))) is None, "a run ends before the second op"
     again = draw.draw()
     assert draw.follow(again, Result(hits(500))) is None, "one of them was not met"
     assert draw.follow(again, Result(hits(400, 500))) is None, "it would have to come earlier"
