@@ -25,7 +25,7 @@ from tb.isa.dma.legacy import (
     write_registers,
     writes_between,
 )
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.footprint import Footprint, destinations, footprints_overlap, parameters, source
 from tb.isa.ops import SLOTS
 from tb.isa.program import moving
@@ -66,7 +66,7 @@ def _item(ops: tuple[Any, ...], words: NDArray[np.uint32]) -> Item:
     illegal = first_d_violation(desc) is not None
     if illegal or desc.is_nop:
         return Item(ops, illegal)
-    reads = (source(desc), *(parameters(desc) if isinstance(desc, FixDescriptor) else ()))
+    reads = (source(desc), *(parameters(desc) if isinstance(desc, FixOp) else ()))
     return Item(ops, illegal, reads, destinations(desc))
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tb.isa.block import OpBlock, from_descriptors
@@ -21,9 +21,8 @@ from tb.isa.dma.legacy import (
     lower_ubuf_copy,
     write_registers,
 )
-from tb.isa.dma.op import MteGmUb
-from tb.isa.fix.op import FixOp
 from tb.isa.lower import Descriptor, V06Op, lower
+from tb.isa.op import replace
 from tb.isa.program import Entry, moving, moving_at
 from tb.isa.rules import lowering_violation
 
@@ -40,7 +39,7 @@ _Op = TypeVar("_Op")
 
 def changed(op: _Op, **values: Any) -> _Op:
     """Returns a copy of a frozen dataclass with other operands."""
-    copy: _Op = replace(op, **values)  # type: ignore[type-var]
+    copy: _Op = replace(op, **values)
     return copy
 
 
@@ -130,14 +129,9 @@ def block_of(items: Sequence[Lowered]) -> OpBlock:
     copies = [moving(item.program) for item in items]
     dtypes = [copy.src_type.dtype for copy in copies]
     pads = []
-    for item, copy, dtype in zip(items, copies, dtypes, strict=True):
-        if isinstance(copy, MteGmUb) and copy.pad:
-            pads.append(copy.pad.dtype)
-        elif isinstance(copy, FixOp):
-            pads.append(copy.dst_type.dtype)
-        else:
-            written = [op.dtype for op in item.program if isinstance(op, SetMovPadVal)]
-            pads.append(written[-1] if written else dtype)
+    for item in items:
+        written = [op.dtype for op in item.program if isinstance(op, SetMovPadVal)]
+        pads.append(written[-1] if written else item.descriptor.second_type)
     return from_descriptors(
         [item.descriptor for item in items],
         legacy={number: item.legacy for number, item in enumerate(items) if item.legacy},

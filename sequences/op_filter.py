@@ -12,7 +12,7 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -32,7 +32,7 @@ from tb.isa.dma.legacy import (
     SetMovPadVal,
     fits,
 )
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import FLAG_CLEAR, MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB
 from tb.isa.footprint import (
     Footprint,
@@ -43,6 +43,7 @@ from tb.isa.footprint import (
     source,
 )
 from tb.isa.lower import Descriptor
+from tb.isa.op import replace
 from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE
 from tb.isa.program import Entry, moving
 
@@ -260,7 +261,7 @@ def _depends(block: OpBlock, later: int, earlier: int) -> bool:
 
 
 def _read(desc: Descriptor) -> tuple[Footprint, ...]:
-    own = parameters(desc) if isinstance(desc, FixDescriptor) else ()
+    own = parameters(desc) if isinstance(desc, FixOp) else ()
     return (source(desc), *own)
 
 
@@ -302,7 +303,7 @@ def _settled(block: OpBlock) -> Ints:
     words = block.pack()
     for index in np.flatnonzero(np.isin(block.opcode, _FIX)).tolist():
         desc = unpack(words[index])
-        if not isinstance(desc, FixDescriptor) or desc.is_nop or _illegal(block, index):
+        if not isinstance(desc, FixOp) or desc.is_nop or _illegal(block, index):
             continue
         blocks = flag_blocks(desc).tolist()
         for number in blocks:
@@ -336,7 +337,7 @@ def lost_parameters(block: OpBlock, kept: Bools) -> Bools:
     loaded = {index: destinations(unpack(words[index])) for index in np.flatnonzero(loads).tolist()}
     for index in np.flatnonzero(kept & np.isin(block.opcode, _FIX)).tolist():
         desc = unpack(words[index])
-        if not isinstance(desc, FixDescriptor) or desc.is_nop or _illegal(block, index):
+        if not isinstance(desc, FixOp) or desc.is_nop or _illegal(block, index):
             continue
         if any(
             footprints_overlap(rows, written)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -34,10 +34,11 @@ from tb.isa.dma.legacy import (
     writes_between,
 )
 from tb.isa.dma.op import MteUbGm
-from tb.isa.fix.op import FixDescriptor, FixOp
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import FLAG_CLEAR, FLAG_NONE
 from tb.isa.footprint import flag_blocks
 from tb.isa.lower import lower
+from tb.isa.op import replace
 from tb.isa.program import moving_at
 from tb.isa.rules import first_d_violation, lowering_violation
 from tb.language.place import Finding, Place, ProgramError, refuse
@@ -346,12 +347,12 @@ class _Rounds:
 def _flags(item: Lowered) -> int | None:
     """Returns how a legal write-back uses unit flags, None for other ops."""
     desc = item.descriptor
-    return desc.unit_flag if isinstance(desc, FixDescriptor) and not item.rule else None
+    return desc.unit_flag if isinstance(desc, FixOp) and not item.rule else None
 
 
 def _tile(item: Lowered) -> list[int]:
     """Returns the blocks of L0C that a write-back reads."""
     desc = item.descriptor
-    assert isinstance(desc, FixDescriptor)
+    assert isinstance(desc, FixOp)
     blocks: list[int] = flag_blocks(desc).tolist()
     return blocks

@@ -17,8 +17,7 @@ import numpy as np
 from scoreboards.model.outcome import NOTHING, Explanation, Memory, Outcome
 from scoreboards.model.registers import Registers, fits
 from scoreboards.model.widen import WIDENINGS
-from tb.isa.burst.op import BurstDescriptor, BurstOp
-from tb.isa.burst.table import WIDEN_BF16, WIDEN_F16, WIDEN_RAW
+from tb.isa.burst.op import BurstOp
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.footprint import Footprint
 from tb.isa.rules import first_d_violation
@@ -32,13 +31,12 @@ _UB_UNIT = 32
 _FB_UNIT = 64
 _SLOT_BYTES = 4
 _SLOT = np.dtype("<u4")
-_CODES = {"f32": WIDEN_RAW, "i32": WIDEN_RAW, "bf16": WIDEN_BF16, "f16": WIDEN_F16}
 
 
 def bursts(op: BurstOp, legal: bool, _state: Registers) -> Outcome:
     """Returns the outcome of a raw copy of bursts: units of 32 bytes, to fb of 64 (A-24).
 
-    Pointer types do not matter. The names of the addresses are those of the op's row.
+    Pointer types do not matter.
     """
     if not legal:
         rule = broken_rule(op)
@@ -49,11 +47,10 @@ def bursts(op: BurstOp, legal: bool, _state: Registers) -> Outcome:
     unit = _FB_UNIT if op.spec.destination == "fb" else _UB_UNIT
     size, counts = op.len_burst * unit, (op.n_burst,)
     source, target = _space(op, op.spec.source), _space(op, op.spec.destination)
-    src, dst = op.addresses
-    read = Footprint(source, src, size, counts, (size + op.src_gap * unit,))
-    written = Footprint(target, dst, size, counts, (size + op.dst_gap * unit,))
+    read = Footprint(source, op.src_addr, size, counts, (size + op.src_gap * unit,))
+    written = Footprint(target, op.dst_addr, size, counts, (size + op.dst_gap * unit,))
     if target is Space.FB and written.outside is not None:
-        raise ValueError(f"FB {dst:#x}..{written.end:#x} leaves its memory, a segment of fb")
+        raise ValueError(f"FB {written.base:#x}..{written.end:#x} leaves its memory, a segment")
     return Outcome(Status.OK, 0, read, written)
 
 
@@ -109,16 +106,15 @@ def biases(op: BurstOp, legal: bool, _state: Registers) -> Outcome:
             f"BT-L01: mte_l1_bt from {source_type} to {op.dst_type.dtype}: one of {pairs}"
         )
     if not legal:
-        rule = broken_rule(op, _CODES[source_type])
+        rule = broken_rule(op)
         if rule:
             return Outcome(Status.RULE, rule)
     if not op.len_burst or not op.n_burst:
         return NOTHING
     length, counts, size = op.len_burst, (op.n_burst,), widening.element.itemsize
-    src, dst = op.addresses
-    read = Footprint(Space.L1, src, length * size, counts, ((length + op.src_gap) * size,))
+    read = Footprint(Space.L1, op.src_addr, length * size, counts, ((length + op.src_gap) * size,))
     pitch = (length + op.dst_gap) * _SLOT_BYTES
-    written = Footprint(Space.BT, dst, length * _SLOT_BYTES, counts, (pitch,))
+    written = Footprint(Space.BT, op.dst_addr, length * _SLOT_BYTES, counts, (pitch,))
     transfer = BiasTransfer(read, written, source_type)
     return Outcome(Status.OK, 0, read, written, transfer=transfer)
 
@@ -143,11 +139,9 @@ def ubuf_to_ubuf(op: CopyUbufToUbuf, legal: bool, _state: Registers) -> Outcome:
     )
 
 
-def broken_rule(op: BurstOp, widen: int = 0) -> int:
+def broken_rule(op: BurstOp) -> int:
     """Returns the lowest D rule the op breaks, or 0: the verdict is that of the rule table."""
-    sub = op.ub_sub if "ub" in (op.spec.source, op.spec.destination) else 0
-    burst = op.len_burst, op.n_burst, op.src_gap, op.dst_gap
-    violation = first_d_violation(BurstDescriptor(op.spec, *op.addresses, *burst, widen, sub))
+    violation = first_d_violation(op)
     return 0 if violation is None else violation.rule.number
 
 

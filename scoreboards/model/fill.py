@@ -10,7 +10,7 @@ import numpy as np
 
 from scoreboards.model.outcome import NOTHING, Explanation, Memory, Outcome
 from scoreboards.model.registers import Registers
-from tb.isa.fill.op import RawFillL1, lower_fill
+from tb.isa.fill.op import RawFillL1
 from tb.isa.footprint import Footprint
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import Space
@@ -64,7 +64,7 @@ def raw_fill(op: RawFillL1, legal: bool, _state: Registers) -> Outcome:
     if op.fill_word_bits not in (16, 32):
         raise ValueError(f"RF-L01: fill_word_bits is {op.fill_word_bits}: 16 or 32")
     if not legal:
-        violation = first_d_violation(lower_fill(op))
+        violation = first_d_violation(op)
         if violation is not None:
             return Outcome(Status.RULE, violation.rule.number)
     if not op.repeat or not op.blocks:

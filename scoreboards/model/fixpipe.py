@@ -9,7 +9,7 @@ from the descriptor that the engine gets: the two must agree.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,6 @@ from scoreboards.model.widen import WIDENINGS
 from tb.isa.fix.op import (
     Atomic,
     FbPtr,
-    FixDescriptor,
     FixOp,
     MteL0cGm,
     MteL0cUb,
@@ -42,8 +41,8 @@ from tb.isa.fix.op import (
     PreRelu,
     Scalar,
 )
-from tb.isa.fix.table import DST_CODES, LAYOUTS_BY_NAME, QUANT_MODES, RELU_MODES, UB_SPLITS
 from tb.isa.footprint import Footprint
+from tb.isa.op import replace
 from tb.isa.profile import current
 from tb.isa.rules import first_d_violation, s_violations
 from tb.isa.spaces import Space, ub_space
@@ -256,7 +255,7 @@ def write_back(op: FixOp, legal: bool, state: Registers) -> Outcome:
     repeats = 1 if op.loop3 is None else op.loop3.count
     if not op.m or not op.n or not repeats:
         return NOTHING
-    row = op.k or 0 if op.layout == "nz2dn" else 1
+    row = op.k if op.layout_name == "nz2dn" else 1
     repeat = 0 if op.loop3 is None else op.loop3.src_stride
     source = Source(op.src, op.m, op.n, repeats, op.src_stride, row, repeat)
     atomic = _atomic(op, state)
@@ -308,8 +307,8 @@ def _atomic(op: FixOp, state: Registers) -> Atomic | None:
 
 def _saturation(op: FixOp, state: Registers) -> Saturation:
     """Returns the clause, else what CTRL says (CT-04)."""
-    if op.sat:
-        return _SATURATION[op.sat]
+    if op.sat_name:
+        return _SATURATION[op.sat_name]
     if state.ctrl >> 48 & 1:
         return Saturation.NOSAT
     return Saturation.PRESERVE_NAN if state.ctrl >> 50 & 1 else Saturation.SAT
@@ -347,8 +346,6 @@ def _pipeline(
         raise ValueError(f"FIX-L05: {relu} of i32 without a scale: no_relu or normal_relu")
     clip = None if op.pre_relu is None else op.pre_relu.clip
     limit = None if clip is None else _number_of_clip(clip)
-    if op.sat not in _SATURATION:
-        raise ValueError(f"FIX-L10: saturation {op.sat!r}: sat, preserve_nan or nosat")
     replaces = alpha is not None and current().alpha == "replace"
     name = "" if op.pre_quant is None else op.pre_quant.mode.removesuffix("_vec")
     sat = _scoped(name.removesuffix("_scalar"), target, _saturation(op, state))
@@ -421,7 +418,7 @@ def _targets(op: FixOp, repeats: int) -> tuple[Target, ...]:
     element = op.dst_type.dtype
     bits = 4 if element in PACKED else 8 * CONTAINERS[element].itemsize
     loop3 = op.loop3
-    columns = (8 if op.split else 16) if op.layout == "nz2nz" else 0
+    columns = (8 if op.split else 16) if op.layout_name == "nz2nz" else 0
     whole = Target(
         Space.L1,
         op.dst,
@@ -431,7 +428,7 @@ def _targets(op: FixOp, repeats: int) -> tuple[Target, ...]:
         repeats,
         op.dst_stride,
         0 if loop3 is None else loop3.dst_stride,
-        op.layout == "nz2dn",
+        op.layout_name == "nz2dn",
         columns,
     )
     if not isinstance(op, MteL0cUb):
@@ -456,60 +453,5 @@ def broken_rule(op: FixOp) -> int:
     for broken in s_violations(op):
         if broken.rule.name != _HINT_RULE:
             raise ValueError(str(broken))
-    violation = first_d_violation(_descriptor(op))
+    violation = first_d_violation(op)
     return 0 if violation is None else violation.rule.number
-
-
-def _descriptor(op: FixOp) -> FixDescriptor:
-    """Returns the operands that D rules read, of an op that obeys the S rules; values are left out.
-
-    It is built from the op's own operands, not by the lowering that makes the engine's descriptors:
-    the two must agree.
-    """
-    quant, relu, loop3 = op.pre_quant, op.pre_relu, op.loop3
-    clip = None if relu is None else relu.clip
-    repeat: dict[str, Any] = {}
-    if loop3 is not None:
-        repeat = {
-            "loop3_en": 1,
-            "loop3_count": loop3.count,
-            "loop3_src": loop3.src_stride,
-            "loop3_dst": loop3.dst_stride,
-        }
-    place: dict[str, Any] = {}
-    if isinstance(op, MteL0cGm):
-        place = {"sid": op.sid, "l2": op.l2_cache_ctrl}
-    elif isinstance(op, MteL0cUb):
-        place = {"ub_mode": UB_SPLITS[op.ub_split], "ub_sub": op.sub_block}
-    desc = FixDescriptor(
-        op.spec,
-        op.src,
-        op.dst,
-        op.m,
-        op.n,
-        op.src_stride,
-        op.dst_stride,
-        dst_type=DST_CODES[op.dst_type.dtype],
-        quant=0 if quant is None else QUANT_MODES[quant.mode].code,
-        quant_addr=0 if quant is None else _address(quant.payload),
-        relu=0 if relu is None else RELU_MODES[relu.mode],
-        relu_addr=0 if relu is None else _address(relu.payload),
-        clip_en=int(clip is not None),
-        clip=0 if clip is None else _clip_field(clip),
-        unit_flag=op.unit_flag,
-        layout=LAYOUTS_BY_NAME[op.layout],
-        split=op.split or 0,
-        k=op.k or 0,
-    )
-    return replace(desc, **repeat, **place)
-
-
-def _address(payload: Scalar | FbPtr | None) -> int:
-    return payload.address if isinstance(payload, FbPtr) else 0
-
-
-def _clip_field(clip: Scalar) -> int:
-    """Returns a clip as 16 bits; integers are sign-extended, so that -1 is out of range."""
-    bits = _NARROW_CLIPS.get(clip.dtype, 16)
-    value = clip.bits & (1 << bits) - 1
-    return value | 0xFFFF << bits & 0xFFFF if value >> bits - 1 else value

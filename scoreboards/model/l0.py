@@ -21,7 +21,7 @@ from scoreboards.model.outcome import NOTHING, Explanation, Memory, Outcome
 from scoreboards.model.registers import Registers
 from tb.isa.dtypes import element_bits
 from tb.isa.footprint import Footprint
-from tb.isa.l0.op import L0Descriptor, L0Load
+from tb.isa.l0.op import L0Load
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import Space, segment_base
 from tb.isa.status import Status
@@ -35,8 +35,8 @@ _GROUP = 32
 _PAIRS = ("f4E2M1x2", "f4E1M2x2")
 """Types whose elements are two values of 4 bits."""
 
-_CODES = {8: 0, 16: 1, 32: 2, 4: 3}
-"""Bits of a value to the code of the rule table."""
+_SIZES = (4, 8, 16, 32)
+"""Bits of a value that a load moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +124,12 @@ def load(op: L0Load, legal: bool, _state: Registers) -> Outcome:
         ValueError: the elements have no 1, 2 or 4 bytes and no 4 bits (LD-L01).
     """
     bits = 4 if op.src_type.dtype in _PAIRS else element_bits(op.src_type.dtype)
-    if bits not in _CODES and not op.spec.scales:
+    if bits not in _SIZES and not op.spec.scales:
         raise ValueError(f"LD-L01: elements of {op.src_type.dtype} have {bits} bits")
     control = _control(op, bits)
     m_start, k_start, m_step, k_step, src_stride, dst_stride = control
     if not legal:
-        code = 0 if op.spec.scales else _CODES[bits]
-        violation = first_d_violation(
-            L0Descriptor(op.spec, code, op.transpose, op.src, op.dst, *control)
-        )
+        violation = first_d_violation(op)
         if violation is not None:
             return Outcome(Status.RULE, violation.rule.number)
     if not m_step or not k_step:

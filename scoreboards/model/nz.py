@@ -19,8 +19,7 @@ from scoreboards.model.outcome import NOTHING, Explanation, Memory, Outcome
 from scoreboards.model.registers import Registers
 from tb.isa.dtypes import element_bytes
 from tb.isa.footprint import Footprint
-from tb.isa.nz.op import MteGmL1Frac, NzDescriptor
-from tb.isa.nz.table import DN2NZ, ND2NZ
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import Space
 from tb.isa.status import Status
@@ -152,39 +151,19 @@ def gm_l1_frac(op: MteGmL1Frac, legal: bool, _state: Registers) -> Outcome:
     """Returns the outcome of an ``mte_gm_l1_frac``.
 
     Raises:
-        ValueError: the mode is no keyword, or elements have 8 bytes (ND-L01).
+        ValueError: elements have 8 bytes (ND-L01).
     """
-    if op.mode not in ("nd2nz", "dn2nz"):
-        raise ValueError(f"mode is {op.mode!r}: nd2nz or dn2nz")
     size = element_bytes(op.src_type.dtype)
     if size not in _ELEMENTS:
         raise ValueError(f"ND-L01: elements of {op.src_type.dtype} have {size} B: 1, 2 or 4")
-    transposed, outer = op.mode == "dn2nz", op.src_outer_stride or 0
     if not legal:
-        violation = first_d_violation(
-            NzDescriptor(
-                elem_bytes=size,
-                mode=DN2NZ if transposed else ND2NZ,
-                n_value=op.n_value,
-                d_value=op.d_value,
-                group_count=op.group_count,
-                ext_addr=op.gm_src,
-                loc_addr=op.l1_dst,
-                inner_stride=op.src_inner_stride,
-                outer_stride=outer,
-                dst_loop2=op.dst_loop2_stride,
-                dst_loop3=op.dst_loop3_stride,
-                dst_loop4=op.dst_loop4_stride,
-                small_c0=op.smallc0_en,
-                l2=op.l2_cache_ctrl,
-            )
-        )
+        violation = first_d_violation(op)
         if violation is not None:
             return Outcome(Status.RULE, violation.rule.number)
     if not op.n_value or not op.d_value:
         return NOTHING
     transfer = NzTransfer(
-        transposed,
+        op.mode_name == "dn2nz",
         bool(op.smallc0_en),
         size,
         op.n_value,
@@ -192,7 +171,7 @@ def gm_l1_frac(op: MteGmL1Frac, legal: bool, _state: Registers) -> Outcome:
         op.group_count,
         op.gm_src,
         op.src_inner_stride,
-        outer,
+        op.src_outer_stride,
         op.l1_dst,
         op.dst_loop2_stride * _BLOCK,
         op.dst_loop3_stride * _BLOCK,

@@ -12,11 +12,10 @@ from scoreboards.model.outcome import NOTHING, Outcome, PadPattern
 from scoreboards.model.registers import Registers
 from scoreboards.model.tail import filled
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
-from tb.isa.dma.op import DmaDescriptor, DmaLoop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
-from tb.isa.dma.table import MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
+from tb.isa.dma.op import DmaOp, Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr, element_bytes
-from tb.isa.fields import OpSpec
 from tb.isa.footprint import Footprint
+from tb.isa.op import replace
 from tb.isa.profile import current
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import UB_BLOCK, Space, block_end, ub_space
@@ -32,16 +31,7 @@ def gm_ub(op: MteGmUb, legal: bool, _state: Registers) -> Outcome:
     source = Footprint(Space.GM, op.gm_src, op.len_burst, counts, src_strides)
     target = Footprint(ub_space(op.ub_sub), op.ub_dst, op.len_burst, counts, dst_strides)
     if not legal:
-        clause: dict[str, int] = {}
-        if pad is not None:
-            clause = {
-                "pad_en": 1,
-                "pad_value": pad.value,
-                "pad_left": pad.left or 0,
-                "pad_right": pad.right or 0,
-            }
-        size = element_bytes(op.src_type.dtype)
-        rule = _broken_rule(MTE_GM_UB, size, source, target, l2=op.l2_cache_ctl, **clause)
+        rule = _verdict(op)
         if rule:
             return Outcome(Status.RULE, rule)
     if pad is None:
@@ -57,9 +47,7 @@ def ub_gm(op: MteUbGm, legal: bool, state: Registers) -> Outcome:
     source = Footprint(ub_space(op.ub_sub), op.ub_src, op.len_burst, counts, src_strides)
     target = Footprint(Space.GM, op.gm_dst, op.len_burst, counts, dst_strides)
     if not legal:
-        size = element_bytes(op.src_type.dtype)
-        ctrl = atomic_fields(state)
-        rule = _broken_rule(MTE_UB_GM, size, target, source, l2=op.l2_cache_ctl, **ctrl)
+        rule = _verdict(replace(op, **atomic_fields(state)))
         if rule:
             return Outcome(Status.RULE, rule)
     return _store(source, target, state)
@@ -71,7 +59,7 @@ def gm_l1(op: MteGmL1, legal: bool, _state: Registers) -> Outcome:
     source = Footprint(Space.GM, op.gm_src, op.len_burst, counts, src_strides)
     target = Footprint(Space.L1, op.l1_dst, op.len_burst, counts, dst_strides)
     if not legal:
-        rule = _broken_rule(op.spec, element_bytes(op.src_type.dtype), source, target)
+        rule = _verdict(op)
         if rule:
             return Outcome(Status.RULE, rule)
     return _load(source, target)
@@ -84,11 +72,7 @@ def l1_ub(op: MteL1Ub, legal: bool, _state: Registers) -> Outcome:
     src_loops = [loop.src_stride for loop in op.loops]
     dst_loops = [loop.dst_stride for loop in op.loops]
     if not legal:
-        bare = Footprint(Space.L1, op.l1_src, op.len_burst, counts, (op.src_gap, *src_loops))
-        other = Footprint(
-            ub_space(op.ub_sub), op.ub_dst, op.len_burst, counts, (op.dst_gap, *dst_loops)
-        )
-        rule = _broken_rule(MTE_L1_UB, element_bytes(op.src_type.dtype), bare, other)
+        rule = _verdict(op)
         if rule:
             return Outcome(Status.RULE, rule)
     src_strides = (length + op.src_gap * UB_BLOCK, *src_loops)
@@ -112,11 +96,10 @@ def gm_to_ubuf(op: CopyGmToUbuf, legal: bool, state: Registers) -> Outcome:
     pattern = PadPattern(state.pad_value & ((1 << 8 * size) - 1), size)
     if not legal:
         rule = _broken_rule(
-            MTE_GM_UB,
-            size,
+            MteGmUb,
+            op,
             source,
             target,
-            l2=op.l2_cache_ctl,
             pad_en=op.data_select_bit,
             pad_legacy=1,
             pad_value=pattern.value,
@@ -141,9 +124,7 @@ def ubuf_to_gm(op: CopyUbufToGm, legal: bool, state: Registers) -> Outcome:
     source = Footprint(ub_space(op.ub_sub), op.ub_src, op.len_burst, counts, src_strides)
     target = Footprint(Space.GM, op.gm_dst, op.len_burst, counts, dst_strides)
     if not legal:
-        size = element_bytes(op.src_type.dtype)
-        ctrl = atomic_fields(state)
-        rule = _broken_rule(MTE_UB_GM, size, target, source, l2=op.l2_cache_ctl, **ctrl)
+        rule = _broken_rule(MteUbGm, op, source, target, **atomic_fields(state))
         if rule:
             return Outcome(Status.RULE, rule)
     return _store(source, target, state)
@@ -227,26 +208,27 @@ def _store(source: Footprint, target: Footprint, state: Registers) -> Outcome:
     return Outcome(Status.OK, 0, source, target, transfer=update, also_read=(target,))
 
 
-def _broken_rule(spec: OpSpec, elem_bytes: int, ext: Footprint, loc: Footprint, **rest: int) -> int:
-    """Returns the lowest D rule the op breaks, or 0: the verdict is that of the rule table.
-
-    ``ext`` is the GM side, of ``mte_l1_ub`` the L1 side, and ``loc`` the other. Where rows are
-    padded the length is that of the source. Of ``mte_l1_ub`` length and row strides are the
-    operands, blocks and gaps.
-    """
-    loops = zip(ext.counts[1:], ext.strides[1:], loc.strides[1:], strict=True)
-    violation = first_d_violation(
-        DmaDescriptor(
-            spec=spec,
-            elem_bytes=elem_bytes,
-            ext_addr=ext.base,
-            loc_addr=loc.base,
-            len=ext.length,
-            n_burst=ext.counts[0],
-            ext_stride=ext.strides[0],
-            loc_stride=loc.strides[0],
-            loops=tuple(DmaLoop(count, outer, local) for count, outer, local in loops),
-            **rest,
-        )
-    )
+def _verdict(op: DmaOp) -> int:
+    """Returns the lowest D rule the op breaks, or 0: the verdict is that of the rule table."""
+    violation = first_d_violation(op)
     return 0 if violation is None else violation.rule.number
+
+
+def _broken_rule(
+    kind: type[DmaOp],
+    op: CopyGmToUbuf | CopyUbufToGm,
+    read: Footprint,
+    written: Footprint,
+    **rest: int,
+) -> int:
+    """Returns the same of a legacy copy, which is an op of ``kind`` with rows of its registers.
+
+    Where rows are padded the length is that of the source.
+    """
+    loops = zip(read.counts[1:], read.strides[1:], written.strides[1:], strict=True)
+    rows = read.length, read.counts[0], read.strides[0], written.strides[0]
+    lowered = kind(
+        read.base, written.base, *rows, tuple([Loop(*loop) for loop in loops]),
+        l2_cache_ctl=op.l2_cache_ctl, src_type=op.src_type, dst_type=op.dst_type,
+    )  # fmt: skip
+    return _verdict(replace(lowered, **rest))

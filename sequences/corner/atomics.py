@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -19,6 +18,7 @@ from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import Loop, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.table import ATOMIC_BYTES, ATOMIC_DST, ATOMIC_OPS, ATOMIC_TYPES
+from tb.isa.op import replace
 from tb.isa.program import Entry
 from tb.isa.spaces import Space
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import product
 
 from sequences.blocks import Op, Program, block_of, changed, lower_program
@@ -29,6 +28,7 @@ from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToUbuf, DmaRegisters
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dma.table import LOCAL_STRIDE_BITS, MAX_LOOPS, PAD_LIMIT
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
+from tb.isa.op import replace
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.profile import current
 from tb.isa.program import moving

@@ -32,7 +32,6 @@ from tb.isa.fix.op import (
     PreQuant,
     PreRelu,
     Scalar,
-    lower_fix,
 )
 from tb.isa.fix.rules import l20
 from tb.isa.fix.table import (
@@ -46,6 +45,7 @@ from tb.isa.fix.table import (
     QUANT_BY_CODE,
     QUANT_MODES,
 )
+from tb.isa.lower import lower
 
 PAGE = 4096
 _DOWN = PreRelu("scalar_relu", Scalar("f32", 0xBE800000))
@@ -346,7 +346,7 @@ def _exists(op: FixOp) -> bool:
     """Tells whether the profile has the pre_quant mode and the layout of an op (knob ``modes``)."""
     if op.pre_quant is not None and QUANT_MODES[op.pre_quant.mode].code not in legal_codes():
         return False
-    return not op.split or l20(lower_fix(op)) is None
+    return not op.split or l20(lower(op)) is None
 
 
 def fix_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 from itertools import product
 
 from sequences.corner.spots import BLOCK_OPS, block
 from tb.isa.block import OpBlock
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import destination, source
-from tb.isa.l0.op import LOAD_CLASSES, L0Load, bits_of, lower_load, square_of
+from tb.isa.l0.op import LOAD_CLASSES, L0Load, bits_of, square_of
 from tb.isa.l0.table import (
     FRACTAL_BYTES,
     FRACTAL_ROWS,
@@ -21,6 +20,7 @@ from tb.isa.l0.table import (
     SCALE_RATIO,
     LoadSpec,
 )
+from tb.isa.op import replace
 from tb.isa.spaces import SIZES, UB_BLOCK, Space, memory_range
 
 L1 = SIZES[Space.L1]
@@ -45,7 +45,7 @@ def _multiples(dtype: str) -> tuple[int, int]:
 
 def _height(op: L0Load) -> int:
     """Returns the units of a column, or of a row of fragments, at the destination."""
-    return op.k_step if op.spec.scales else lower_load(op).moved[0]
+    return op.k_step if op.spec.scales else op.moved[0]
 
 
 def _tight(op: L0Load) -> L0Load:
@@ -86,15 +86,14 @@ def _packed(ops: Iterable[L0Load]) -> Iterator[OpBlock]:
     placed: list[L0Load] = []
     reached, read = 0, 0
     for op in ops:
-        desc = lower_load(op)
-        written = destination(desc)
+        written = destination(op)
         span = written.end - written.base
         span = -(-span // _alignment(op.spec)) * _alignment(op.spec)
         if placed and (reached + span > len(memory_range(op.spec.memory)[1])
                        or len(placed) == BLOCK_OPS):  # fmt: skip
             yield block(placed)
             placed, reached = [], 0
-        size = source(desc).end
+        size = source(op).end
         read = read if read + size <= L1 else 0
         ratio = SCALE_RATIO if op.spec.scales else 1
         placed.append(replace(op, src=op.src + read, dst=reached * ratio))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -27,7 +26,6 @@ from tb.isa.fix.op import (
     MteL0cUb,
     PreQuant,
     Scalar,
-    lower_fix,
 )
 from tb.isa.fix.table import (
     DST_BITS,
@@ -36,6 +34,8 @@ from tb.isa.fix.table import (
     QUANT_BY_CODE,
 )
 from tb.isa.footprint import destinations, source
+from tb.isa.lower import lower
+from tb.isa.op import replace
 from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space
 
 GM_ORIGIN = 1 << 20
@@ -121,7 +121,7 @@ class Builder:
         ]
         filled: set[tuple[int, int]] = set()
         values = ctrl or [0] * len(ops)
-        made = [lower_fix(op, value) for op, value in zip(ops, values, strict=True)]
+        made = [lower(op, value) for op, value in zip(ops, values, strict=True)]
         live = [desc for desc in made if not desc.is_nop]
         # Large tiles first: small ones may be parts of them.
         live.sort(key=lambda desc: source(desc).base - source(desc).end)
@@ -159,7 +159,7 @@ class Builder:
         ctrl: list[int] = []
         src, dst = 0, {"gm": GM_ORIGIN, "l1": 0, "ub": 0}
         for op, (modulus, residue) in corners:
-            desc = lower_fix(op)
+            desc = lower(op)
             read = up(source(desc).end, FLAG_BLOCK)
             write = max(side.end for side in destinations(desc))
             space = space_of(op)

@@ -60,6 +60,7 @@ from sequences.place.allocator import PARAM_UNIT, Cells, Places, arrange
 from tb.isa.block import Fill, OpBlock
 from tb.isa.burst.table import MTE_UB_UB
 from tb.isa.dma.legacy import DmaRegisters, LegacyOp
+from tb.isa.dma.op import SAMPLED
 from tb.isa.dma.table import MTE_GM_UB, MTE_UB_GM
 from tb.isa.l0.table import FRACTAL_BYTES
 from tb.isa.nz.table import MTE_GM_L1_FRAC
@@ -356,7 +357,7 @@ class CopyGenerator:
         if not len(chosen):
             return {}
         alone = np.array([k for k in chosen.tolist() if k not in entries], dtype=np.int64)
-        columns = {name: column[alone] for name, column in moves.columns.items()}
+        columns = {name: x[alone] for name, x in moves.columns.items() if name not in SAMPLED}
         ops = program_of(moves.opcode[alone], columns, moves.dtype[alone], moves.dtype[alone], {})
         written = dict(zip(alone.tolist(), ops, strict=True))
         return ctrl_programs(self._rng, moves, entries, written)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import replace
 
 import numpy as np
 
@@ -35,6 +34,7 @@ from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.l0.table import LOADS
+from tb.isa.op import replace
 from tb.isa.ops import LEGACY_FORMS, OPS
 
 ROUND = 8192

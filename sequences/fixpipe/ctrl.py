@@ -8,13 +8,13 @@ bits, which then hold anything; so do the bits that no write-back reads.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 from tb.isa.block import OpBlock
 from tb.isa.ctrl import KEEP_NAN_BIT, NOSAT_BIT, OP_LSB, TYPE_LSB, CtrlOp, SetAtomic, SetCtrl
 from tb.isa.fix.op import FixOp, MteL0cGm
 from tb.isa.fix.table import ATOMIC_OPS, ATOMIC_TYPES, MTE_L0C_GM
+from tb.isa.op import replace
 from tb.isa.program import Entry, program_of
 
 STORED_BITS = 63
@@ -54,7 +54,7 @@ def writes_of(rng: Random, ctrl: int) -> tuple[CtrlOp, ...]:
 
 def _entry(rng: Random, op: FixOp) -> tuple[Entry, int]:
     """Returns an op with the writes of CTRL around it, and the atomic op of its descriptor."""
-    sat = op.sat or "sat"
+    sat = op.sat_name or "sat"
     kind, what, keep = rng.randrange(8), rng.randrange(4), rng.randrange(2)
     found = 0
     if isinstance(op, MteL0cGm):

@@ -14,9 +14,9 @@ from tb.isa.fix.op import (
     MteL0cGm,
     MteL0cL1,
     MteL0cUb,
-    lower_fix,
 )
 from tb.isa.footprint import destinations, source
+from tb.isa.lower import lower
 from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS, UB_BLOCK, Space
 
 MAKERS: dict[str, type[MteL0cGm] | type[MteL0cL1] | type[MteL0cUb]] = {
@@ -40,7 +40,7 @@ def space_of(op: FixOp) -> str:
 
 def at_end(op: FixOp) -> FixOp:
     """Returns the op at the last bytes of L0C and of its destination."""
-    desc = lower_fix(op)
+    desc = lower(op)
     read, write = source(desc), destinations(desc)[0]
     unit = 1 if space_of(op) == "gm" else UB_BLOCK
     length = -(-(write.end - write.base) // unit) * unit

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sequences.fixpipe.data import MODES, POOL, Pools, Words, spread
 from sequences.fixpipe.parameters import alphas_of, split_records
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import DST_F16, FLOAT_DSTS, GROUP, L0C_WORD, QUANT_BY_CODE, SCALAR_RELU
 from tb.isa.footprint import source
 from tb.isa.profile import current
@@ -149,13 +149,13 @@ def _replaced(values: Lanes, scale: Lanes, alpha: Lanes) -> Lanes:
     return found
 
 
-def tile_of(desc: FixDescriptor, image: Words) -> Tile:
+def tile_of(desc: FixOp, image: Words) -> Tile:
     """Returns the properties of the write-back ``desc``; ``image`` is FB, ``uint32`` by address."""
     scale = offset = alpha = None
     if desc.vector_quant:
         first = desc.quant_addr // 4
         scale, offset = split_records(image[first : first + 2 * desc.n], desc.mode.narrow)
-        offset = None if desc.dst_type in FLOAT_DSTS else offset
+        offset = None if desc.dst_code in FLOAT_DSTS else offset
     elif desc.mode.scale:
         scale = alphas_of(np.array([desc.quant_scale], dtype=np.uint32))
     if desc.vector_relu:
@@ -164,7 +164,7 @@ def tile_of(desc: FixDescriptor, image: Words) -> Tile:
         alpha = alphas_of(np.array([desc.relu_alpha], dtype=np.uint32))
     side = source(desc)
     return Tile(
-        desc.quant, desc.acc, desc.dst_type, (side.end - side.base) // L0C_WORD, desc.n,
+        desc.quant, desc.acc, desc.dst_code, (side.end - side.base) // L0C_WORD, desc.n,
         desc.src_stride, desc.loop3_src if desc.repeats > 1 else 0, scale, offset, alpha,
         desc.clip if desc.clip_en else 0, desc.atomic_type,
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass
 from itertools import combinations
 from typing import Any
 
@@ -17,6 +17,7 @@ from sequences.fixpipe.generator import FixGenerator
 from sequences.illegal.operands import operands
 from tb.isa.ctrl import ctrl_after
 from tb.isa.dtypes import Ptr, element_bits
+from tb.isa.op import Op, operand_names, replace
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.program import moving, moving_at
 
@@ -98,7 +99,7 @@ def _features(value: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str,
         yield path, value
     elif isinstance(value, tuple):
         yield path, len(value)
-    elif is_dataclass(value):
+    elif isinstance(value, Op) or is_dataclass(value):
         yield path, type(value).__name__
-        for field in fields(value):
-            yield from _features(getattr(value, field.name), (*path, field.name))
+        for name in operand_names(type(value)):
+            yield from _features(getattr(value, name), (*path, name))

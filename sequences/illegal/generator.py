@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.lower import lower
+from tb.isa.op import replace
 from tb.isa.program import moving, moving_at
 from tb.isa.rules import d_violations, first_d_violation, lowering_violation
 

@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import is_dataclass
 from functools import cache
 from typing import Any
 
 from tb.isa.dtypes import Ptr, element_bits
 from tb.isa.fields import OpSpec
 from tb.isa.lower import OP_CLASSES
+from tb.isa.op import Op, operand_names, replace
 from tb.isa.ops import LEGACY_FORMS
 
 Path = tuple[str | int, ...]
 """Names and indices from the op to a number: ``("loops", 1, "count")``."""
 
-CODES = frozenset({"ub_sub", "transpose", "fill_word_bits"})
+CODES = frozenset({"ub_sub", "transpose", "fill_word_bits", "mode", "layout", "sat"})
 """Operands that choose a variant: every value that they can have is legal."""
 
 UNKNOWN_BITS = 17
@@ -36,9 +37,11 @@ def _collect(value: object, path: Path, found: dict[Path, int]) -> None:
     elif isinstance(value, tuple):
         for number, part in enumerate(value):
             _collect(part, (*path, number), found)
-    elif is_dataclass(value) and not isinstance(value, Ptr):
-        for field in fields(value):
-            _collect(getattr(value, field.name), (*path, field.name), found)
+    elif isinstance(value, Op) or (is_dataclass(value) and not isinstance(value, Ptr)):
+        for name in operand_names(type(value)):
+            if isinstance(value, Op) and not value.values.get(f"{name}_given", 1):
+                continue
+            _collect(getattr(value, name), (*path, name), found)
 
 
 def operand_of(op: Any, path: Path) -> Any:

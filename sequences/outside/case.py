@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sequences.examples.example import BACKGROUNDS, Data, Fill, Image, contents
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.lower import V06Op
+from tb.isa.op import replace
 from tb.isa.rules import first_d_violation, s_violations
 from tb.isa.spaces import Space
 

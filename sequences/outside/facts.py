@@ -9,7 +9,7 @@ length that ends inside of a block.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from sequences.outside.case import ZEROS, Bytes, Case, Expected, Kept, Row, Writ
 from sequences.outside.files import DATA, project, read
 from tb.isa.burst.op import MteUbL1
 from tb.isa.dma.legacy import CopyGmToUbuf, SetMovPadVal
-from tb.isa.dma.op import GM_I8, UB_I8, Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
+from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.fill.op import RawFillL1
+from tb.isa.op import replace
 from tb.isa.spaces import Space
 
 FILE = "dma_facts"
@@ -284,7 +285,7 @@ def _cmp_5() -> _Fact:
 def _cmp_6() -> _Fact:
     """A group of rows of 5 bytes in UB, spread on GM."""
     base = 4096
-    op = MteUbGm(0, base, 5, 3, 5, 8, (), 0, UB_I8, GM_I8)
+    op = MteUbGm(0, base, 5, 3, 5, 8, (), 0)
     parts = [(8 * r, _source(5 * r, 5)) for r in range(3)]
     image = _image(64, BACKGROUNDS[Space.GM], parts)
     return _Fact((op,), (Bytes(Space.GM, base, image),), source=Space.UB0)

@@ -8,7 +8,6 @@ overlaps are checked row by row.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from tb.isa.fix.table import (
     NZ2NZ,
 )
 from tb.isa.nz.table import DN2NZ, MTE_GM_L1_FRAC
+from tb.isa.op import replace
 
 _ROUND = 64
 """Sizes of parts are multiples of this, for every alignment."""

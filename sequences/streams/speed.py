@@ -7,7 +7,6 @@ Names are keys of manifests, so they do not change.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
 from sequences.streams.tiles import rated_tiles, scaled, tile
@@ -28,6 +27,7 @@ from tb.isa.fix.op import FbPtr, MteL0cGm, MteL0cUb, PreQuant, PreRelu
 from tb.isa.l0.op import LOAD_CLASSES
 from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import replace
 
 LONG = 8192
 """Bytes of an op of one long row."""

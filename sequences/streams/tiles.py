@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sequences.streams.workload import Workload
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import (
@@ -15,9 +13,10 @@ from tb.isa.fix.op import (
     MteL0cUb,
     PreQuant,
     Scalar,
-    lower_fix,
 )
 from tb.isa.footprint import destinations
+from tb.isa.lower import lower
+from tb.isa.op import replace
 from tb.isa.spaces import SIZES, Space
 
 ROWS = 64
@@ -41,7 +40,7 @@ def _at(op: FixOp, place: int, step: int) -> FixOp:
 
 def tile(name: str, op: FixOp, bits: int, places: int = PLACES) -> Workload:
     """Returns a workload; ``bits`` are those of a destination element."""
-    reach = destinations(lower_fix(op))[0].end - op.dst
+    reach = destinations(lower(op))[0].end - op.dst
     step = -(-reach // 4096) * 4096
     size = op.m * op.n * bits // 8
     return Workload(name, "elements", op.m * op.n, size, places, lambda k: _at(op, k, step))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ from tb.harness.mailbox import Mailbox
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.dma.op import MteGmUb
 from tb.isa.lower import V06Op
+from tb.isa.op import replace
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space, ub_space
 

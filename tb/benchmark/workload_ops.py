@@ -8,8 +8,6 @@ rates, ``bytes`` that the ops of one overhead write.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pyuvm
 
 from sequences.streams.speed import speed_streams
@@ -22,6 +20,7 @@ from tb.harness.knobs import PROFILES
 from tb.isa.block import from_ops
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import MteL0cGm, PreRelu
+from tb.isa.op import replace
 from tb.isa.ops import SLOTS
 
 RATE_OPS = 8

@@ -106,7 +106,7 @@ def _ctrl_op_bits(program: Entry, op: V06Op | LegacyOp) -> int:
             bits |= SET_ATOMIC_OP if item.what in ATOMIC_OPS else SET_ATOMIC_TYPE
             bits |= SET_ATOMIC_NONE if item.what == "none" else 0
     if bits and isinstance(op, FixOp):
-        bits |= SAT_CLAUSE if op.sat else 0
+        bits |= SAT_CLAUSE if op.sat_given else 0
         bits |= ATOMIC_CLAUSE if isinstance(op, MteL0cGm) and op.atomic else 0
     return bits | (RESTORED if at < len(program) - 1 else 0)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any, Protocol
@@ -32,6 +32,7 @@ from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.lower import Descriptor
+from tb.isa.op import replace
 from tb.isa.ops import LEGACY_FORMS, OPS, SLOTS
 from tb.isa.spaces import Space
 

@@ -9,7 +9,6 @@ everything that answers answers late and done waits, and compares the most in fl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 import cocotb
@@ -26,6 +25,7 @@ from tb.harness.channels import events
 from tb.harness.knobs import PROFILES, KnobProfile, late_answers
 from tb.harness.mailbox_reader import SlotState
 from tb.isa.block import OpBlock
+from tb.isa.op import replace
 from tb.isa.ops import LEGACY_FORMS, OPS, SLOTS
 from tb.record.capacity import NOUNS, CapacityFigure
 from tb.record.failure import Failure

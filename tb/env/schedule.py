@@ -15,7 +15,7 @@ from tb.harness.memory import UNIT_FLAGS
 from tb.isa.block import FAMILIES, OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.dma.table import MAX_LOOPS
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import FLAG_CLEAR, FLAG_NONE, GROUP, NZ2DN
 from tb.isa.footprint import flag_blocks
 from tb.isa.l0.table import FRACTAL_ROWS
@@ -127,7 +127,7 @@ def flags_to_set(block: OpBlock) -> list[FlagSet]:
         if block.expected_rule is not None and block.expected_rule[index]:
             continue
         desc = unpack(words[index])
-        if not isinstance(desc, FixDescriptor) or not desc.unit_flag or desc.is_nop:
+        if not isinstance(desc, FixOp) or not desc.unit_flag or desc.is_nop:
             continue
         delay = -1 if block.flag_delay is None else int(block.flag_delay[index])
         blocks = flag_blocks(desc)

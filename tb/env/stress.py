@@ -15,7 +15,7 @@ from tb.harness.layout import FAULTS
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.dma.table import MTE_UB_GM
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import MTE_L0C_GM
 from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.lower import Descriptor
@@ -46,7 +46,7 @@ class Access:
 def accesses(desc: Descriptor) -> list[Access]:
     """Returns the regions that a legal op accesses; the op moves bytes."""
     read = [source(desc)]
-    if isinstance(desc, FixDescriptor):
+    if isinstance(desc, FixOp):
         read += parameters(desc)
     written = list(destinations(desc))
     found = [Access(region, READS) for region in read if region.bytes]  # of a fill none

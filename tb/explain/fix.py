@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from tb.explain.parts import DATA, Axis, Part, moved
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.remarks import unsigned
 from tb.isa.fix.table import (
     ATOMIC_OPS,
@@ -33,6 +32,7 @@ from tb.isa.fix.table import (
     VECTOR_RELU,
 )
 from tb.isa.footprint import space_of
+from tb.isa.op import replace
 from tb.isa.profile import current
 from tb.isa.spaces import Space, ub_space
 
@@ -58,9 +58,9 @@ _ALWAYS_SAT = ("f32_bf16", "deqf16_vec", "deqf16_scalar")
 """Modes on which neither nosat nor preserve_nan acts with sat_scope = a5."""
 
 
-def _saturation(desc: FixDescriptor) -> int:
+def _saturation(desc: FixOp) -> int:
     """Returns the saturation of the conversion (section 7; knob ``sat_scope``)."""
-    if current().sat_scope == "all" or desc.dst_type not in (DST_F16, DST_BF16):
+    if current().sat_scope == "all" or desc.dst_code not in (DST_F16, DST_BF16):
         return desc.sat
     outside = desc.mode.name in _ALWAYS_SAT or desc.sat == SAT_MODES["preserve_nan"]
     return SAT_MODES["sat"] if outside else desc.sat
@@ -73,7 +73,7 @@ def update(atomic_type: int, atomic_op: int, nosat: bool) -> str:
     return f"atomic {_OP_NAMES.get(atomic_op, atomic_op)} as {kind} to the old value{ends}"
 
 
-def steps(desc: FixDescriptor) -> tuple[str, ...]:
+def steps(desc: FixOp) -> tuple[str, ...]:
     """Returns the stages that a value takes, from the accumulator to the element."""
     mode = desc.mode
     found = [f"accumulator {'i32' if desc.acc else 'f32'}"]
@@ -93,9 +93,9 @@ def steps(desc: FixDescriptor) -> tuple[str, ...]:
         found.append(f"* {slope} if below 0")
     elif desc.relu == RELU_MODES["normal_relu"]:
         found.append("normal_relu")
-    integer = desc.dst_type not in FLOAT_DSTS
+    integer = desc.dst_code not in FLOAT_DSTS
     if integer and mode.scale:
-        stage, limits = _STAGES[DST_U8 if unsigned(desc) else desc.dst_type]
+        stage, limits = _STAGES[DST_U8 if unsigned(desc) else desc.dst_code]
         found.append(f"round and clamp to {stage}")
         if mode.vector:
             found.append("+ offset of channel n")
@@ -105,21 +105,21 @@ def steps(desc: FixDescriptor) -> tuple[str, ...]:
     else:
         if desc.clip_en:
             found.append(f"clip {desc.clip:#x}")
-        name = _NAMES[desc.dst_type]
+        name = _NAMES[desc.dst_code]
         if not integer and name != "f32":
             found.append(f"to {name}, {_SAT_NAMES[_saturation(desc)]}")
-    found.append(f"{'low 8 bits as ' if unsigned(desc) else ''}{_NAMES[desc.dst_type]} element")
+    found.append(f"{'low 8 bits as ' if unsigned(desc) else ''}{_NAMES[desc.dst_code]} element")
     if desc.atomic_type:
         found.append(update(desc.atomic_type, desc.atomic_op, desc.sat == SAT_MODES["nosat"]))
     return tuple(found)
 
 
-def is_moved(desc: FixDescriptor) -> bool:
+def is_moved(desc: FixOp) -> bool:
     """Returns whether the 32 bits of an accumulator are the element (section 3, pass-through)."""
     return desc.quant == 0 and desc.relu == 0 and not desc.clip_en and not desc.atomic_type
 
 
-def fix_parts(desc: FixDescriptor) -> Iterator[Part]:
+def fix_parts(desc: FixOp) -> Iterator[Part]:
     """Yields the elements of a write-back that moves something, in each memory it writes."""
     m, n = desc.halves
     if desc.spec.destination != "ub":
@@ -134,9 +134,7 @@ def fix_parts(desc: FixDescriptor) -> Iterator[Part]:
         yield from _tile(desc, ub_space(number), m, n, first_m, first_n)
 
 
-def _tile(
-    desc: FixDescriptor, space: Space, m: int, n: int, first_m: int, first_n: int
-) -> Iterator[Part]:
+def _tile(desc: FixOp, space: Space, m: int, n: int, first_m: int, first_n: int) -> Iterator[Part]:
     """Yields ``m`` rows and ``n`` channels of the tile, at ``dst`` of a memory.
 
     ``first_m`` and ``first_n``, a multiple of 16, are the first row and channel of a half.
@@ -150,9 +148,7 @@ def _tile(
             yield _groups(desc, space, row, group, lanes, offset)
 
 
-def _groups(
-    desc: FixDescriptor, space: Space, row: Axis, group: Axis, lanes: int, offset: int
-) -> Part:
+def _groups(desc: FixOp, space: Space, row: Axis, group: Axis, lanes: int, offset: int) -> Part:
     """Returns the elements of the first ``lanes`` channels of several groups.
 
     ``offset`` is the number of the first group at the destination.
@@ -178,7 +174,7 @@ def _groups(
     )  # fmt: skip
 
 
-def _axes(desc: FixDescriptor, row: Axis, group: Axis, lanes: int) -> tuple[Axis, ...]:
+def _axes(desc: FixOp, row: Axis, group: Axis, lanes: int) -> tuple[Axis, ...]:
     """Returns the axes of a layout with their steps at the destination, repeats first."""
     bits = desc.dst_bits
     size, stride = max(1, bits // 8), desc.dst_stride * bits // 8

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tb.explain.words import GM_UB, loop_of, value_of, words_of
-from tb.isa.burst.op import BurstDescriptor
+from tb.isa.burst.op import BurstOp
 from tb.isa.dma.legacy import (
     OUTTOUB,
     UBTOOUT,
@@ -22,11 +22,11 @@ from tb.isa.dma.legacy import (
     LegacySet,
     LoopRegisters,
     SetMovPadVal,
+    lower_ubuf_copy,
     to_v06,
-    ubuf_copy_to_v06,
     writes_between,
 )
-from tb.isa.dma.op import DmaDescriptor
+from tb.isa.dma.op import DmaOp
 from tb.isa.lower import Descriptor
 from tb.isa.nz.table import DN2NZ
 from tb.isa.profile import current
@@ -86,7 +86,7 @@ class Raw:
         return tuple((name, field or name) for name, _, field in pairs)
 
 
-def _unlooped(desc: DmaDescriptor) -> bool:
+def _unlooped(desc: DmaOp) -> bool:
     return all(loop.count == 1 for loop in desc.loops)
 
 
@@ -183,8 +183,8 @@ def forms_of(op: AnyOp, desc: Descriptor, registers: DmaRegisters) -> tuple[OpFo
     if isinstance(op, CopyGmToUbuf | CopyUbufToGm):
         found += _new_form(op, registers)
     elif isinstance(op, CopyUbufToUbuf):
-        found.append(OpForm("v0.6", (to_text(ubuf_copy_to_v06(op)),), _MAPPING))
-    elif isinstance(desc, DmaDescriptor | BurstDescriptor):
+        found.append(OpForm("v0.6", (to_text(lower_ubuf_copy(op)),), _MAPPING))
+    elif isinstance(desc, DmaOp | BurstOp):
         found += _legacy_form(op, desc)
     values = {word.name: word.value for word in words_of(desc)}
     for raw in RAW_FORMS:
@@ -224,9 +224,9 @@ def _new_form(op: CopyGmToUbuf | CopyUbufToGm, registers: DmaRegisters) -> list[
         return [OpForm("v0.6", (), _MAPPING, str(error))]
 
 
-def _legacy_form(op: Any, desc: DmaDescriptor | BurstDescriptor) -> list[OpForm]:
+def _legacy_form(op: Any, desc: DmaOp | BurstOp) -> list[OpForm]:
     """Returns the form of before v0.6 of a copy that has one; its bytes are the same."""
-    if desc.spec.name == "mte_ub_ub" and isinstance(desc, BurstDescriptor):
+    if desc.spec.name == "mte_ub_ub" and isinstance(desc, BurstOp):
         size = desc.len * UB_BLOCK
         steps = (size + desc.src_gap * UB_BLOCK, size + desc.dst_gap * UB_BLOCK)
         copy = CopyUbufToUbuf(
@@ -234,7 +234,7 @@ def _legacy_form(op: Any, desc: DmaDescriptor | BurstDescriptor) -> list[OpForm]
             desc.ub_sub,
         )  # fmt: skip
         return [OpForm("legacy", (to_text(copy),), _MAPPING, "bytes and strides")]
-    if desc.spec.name not in GM_UB or not isinstance(desc, DmaDescriptor):
+    if desc.spec.name not in GM_UB or not isinstance(desc, DmaOp):
         return []
     if len(desc.loops) > 2:
         return [

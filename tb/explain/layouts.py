@@ -12,19 +12,19 @@ from typing import Any
 
 from tb.common.text import counted
 from tb.explain.fix import steps, update
-from tb.isa.burst.op import BurstDescriptor
+from tb.isa.burst.op import BurstOp
 from tb.isa.burst.table import MTE_L1_BT, BurstSpec, unit_bytes
 from tb.isa.descriptor import field_values
-from tb.isa.dma.op import DmaDescriptor
+from tb.isa.dma.op import DmaOp
 from tb.isa.dma.table import MTE_L1_UB, MTE_UB_GM
 from tb.isa.fields import OpSpec
-from tb.isa.fill.op import FillDescriptor
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fill.op import RawFillL1
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import ATOMIC_BYTES, GROUP, L0C_WORD, NZ2DN, NZ2NZ, UB_SPLIT_M, UB_WHOLE
-from tb.isa.l0.op import L0Descriptor
+from tb.isa.l0.op import L0Load
 from tb.isa.l0.table import C0_BYTES, FRACTAL_BYTES, FRACTAL_ROWS, SCALE_BYTES
 from tb.isa.lower import Descriptor
-from tb.isa.nz.op import NzDescriptor
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.nz.table import DN2NZ
 from tb.isa.spaces import UB_BLOCK
 
@@ -58,7 +58,7 @@ L0_TARGET = (
 )
 
 
-def _dma(desc: DmaDescriptor) -> Iterator[str]:
+def _dma(desc: DmaOp) -> Iterator[str]:
     if desc.spec is MTE_L1_UB:
         yield f"{counted(desc.n_burst, 'burst')} of {desc.len} blocks of {UB_BLOCK} B, with gaps"
     else:
@@ -83,7 +83,7 @@ def _dma(desc: DmaDescriptor) -> Iterator[str]:
         )
 
 
-def _burst(desc: BurstDescriptor) -> Iterator[str]:
+def _burst(desc: BurstOp) -> Iterator[str]:
     read, written = desc.units
     unit = f"{read} B" if read == written else f"{read} B at the source, {written} B written"
     yield f"{counted(desc.n_burst, 'burst')} of {counted(desc.len, 'unit')} ({unit})"
@@ -92,7 +92,7 @@ def _burst(desc: BurstDescriptor) -> Iterator[str]:
         yield f"gaps of {gap} at the source and {desc.dst_gap} at the destination"
 
 
-def _nz(desc: NzDescriptor) -> Iterator[str]:
+def _nz(desc: MteGmL1Frac) -> Iterator[str]:
     source = "src[d][n]" if desc.mode == DN2NZ else "src[n][d]"
     size = desc.elem_bytes
     values = {**field_values(desc), "c0": desc.c0, "size": size}
@@ -114,7 +114,7 @@ def _nz(desc: NzDescriptor) -> Iterator[str]:
         yield f"a column is {counted(fractals, 'fractal')} of {GROUP} rows ({tile} B each)"
 
 
-def _fix(desc: FixDescriptor) -> Iterator[str]:
+def _fix(desc: FixOp) -> Iterator[str]:
     values = field_values(desc)
     repeat = f"r*{desc.loop3_src} + " if desc.loop3_en else ""
     place = L0C.format(**values, r=repeat, row_step=desc.row_step)
@@ -134,7 +134,7 @@ def _fix(desc: FixDescriptor) -> Iterator[str]:
     yield f"value: {' -> '.join(steps(desc))}"
 
 
-def _l0(desc: L0Descriptor) -> Iterator[str]:
+def _l0(desc: L0Load) -> Iterator[str]:
     c0, bits = 8 * C0_BYTES // desc.elem_bits, desc.elem_bits
     values = {**field_values(desc), "c0": c0, "bits": bits}
     if desc.spec.scales:
@@ -156,7 +156,7 @@ def _l0(desc: L0Descriptor) -> Iterator[str]:
     yield f"destination: {'transposed: ' if desc.transpose else ''}{place}"
 
 
-def _fill(desc: FillDescriptor) -> Iterator[str]:
+def _fill(desc: RawFillL1) -> Iterator[str]:
     gap = f", {desc.dst_gap * UB_BLOCK} B between two" if desc.n_burst > 1 else ""
     size = desc.len * UB_BLOCK
     yield f"{desc.n_burst} runs of {size} B from L1 {desc.first:#x} on{gap}; nothing is read"
@@ -182,11 +182,11 @@ def layout_lines(desc: Descriptor) -> tuple[str, ...]:
 
 def view_of(desc: Descriptor) -> str:
     """Returns how a picture of the op places its bytes: a row of :data:`tb.explain.tiles.VIEWS`."""
-    if isinstance(desc, NzDescriptor):
+    if isinstance(desc, MteGmL1Frac):
         return ("small " if desc.small_c0 else "") + ("dn2nz" if desc.mode == DN2NZ else "nd2nz")
-    if isinstance(desc, FixDescriptor):
+    if isinstance(desc, FixOp):
         return {NZ2DN: "nz2dn", NZ2NZ: "nz2nz"}.get(desc.layout, "nz2nd")
-    if isinstance(desc, L0Descriptor):
+    if isinstance(desc, L0Load):
         return "scales" if desc.spec.scales else "transposed" if desc.transpose else "fractals"
     return "rows"
 

@@ -8,24 +8,24 @@ Rows and bursts are those of :mod:`tb.isa.footprint`. The map of the write-back 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from tb.explain.fix import fix_parts, update
 from tb.explain.parts import DATA, LEFT, PAD, TAIL, ZERO, Axis, Part, made, moved
 from tb.isa import footprint
-from tb.isa.burst.op import BurstDescriptor
+from tb.isa.burst.op import BurstOp
 from tb.isa.burst.table import WIDEN_BF16, WIDEN_RAW
-from tb.isa.dma.op import DmaDescriptor
+from tb.isa.dma.op import DmaOp
 from tb.isa.dma.table import SOURCE_SIDE
-from tb.isa.fill.op import FillDescriptor
+from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.table import ATOMIC_BYTES
 from tb.isa.footprint import Footprint, space_of
-from tb.isa.l0.op import L0Descriptor
+from tb.isa.l0.op import L0Load
 from tb.isa.l0.table import C0_BYTES, FRACTAL_BYTES, FRACTAL_ROWS, SCALE_BYTES
 from tb.isa.lower import Descriptor
-from tb.isa.nz.op import NzDescriptor
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.nz.table import DN2NZ, SMALL_C0
+from tb.isa.op import replace
 from tb.isa.profile import current
 from tb.isa.spaces import Space, block_end
 
@@ -46,7 +46,7 @@ def _start(side: Footprint) -> Place:
     return side.space, side.base
 
 
-def _dma(desc: DmaDescriptor) -> Iterator[Part]:
+def _dma(desc: DmaOp) -> Iterator[Part]:
     """Yields data, pads and tail of a strided copy that moves something."""
     read = footprint.source(desc)
     to = "loc" if SOURCE_SIDE[desc.spec.name] == "ext" else "ext"
@@ -65,7 +65,7 @@ def _dma(desc: DmaDescriptor) -> Iterator[Part]:
         yield from _tail(desc, source, target, axes)
 
 
-def _updated(desc: DmaDescriptor, source: Place, target: Place, axes: Sequence[Axis]) -> Part:
+def _updated(desc: DmaOp, source: Place, target: Place, axes: Sequence[Axis]) -> Part:
     """Returns the elements of an atomic store."""
     size = ATOMIC_BYTES[desc.atomic_type]
     element = Axis("element", desc.len // size, size, size)
@@ -75,9 +75,7 @@ def _updated(desc: DmaDescriptor, source: Place, target: Place, axes: Sequence[A
     )  # fmt: skip
 
 
-def _padded(
-    desc: DmaDescriptor, source: Place, target: Place, axes: Sequence[Axis]
-) -> Iterator[Part]:
+def _padded(desc: DmaOp, source: Place, target: Place, axes: Sequence[Axis]) -> Iterator[Part]:
     """Yields left pad, data and pad of rows, or data and pad of groups (section 3)."""
     space, dst = target
     left, data = desc.left_bytes, desc.len
@@ -96,9 +94,7 @@ def _padded(
     yield made(PAD, (space, dst + left + data), end - left - data, axes, pattern, how)
 
 
-def _tail(
-    desc: DmaDescriptor, source: Place, target: Place, axes: Sequence[Axis]
-) -> Iterator[Part]:
+def _tail(desc: DmaOp, source: Place, target: Place, axes: Sequence[Axis]) -> Iterator[Part]:
     """Yields the fill behind unpadded rows (section 2, T of a row); nothing where T = len."""
     length, end = desc.len, block_end(desc.len)
     *loops, row = axes
@@ -125,7 +121,7 @@ def _tail(
 # --- burst copies (spec/dma.md, section 2; spec/bias_fb.md) --------------------------------------
 
 
-def _burst(desc: BurstDescriptor) -> Iterator[Part]:
+def _burst(desc: BurstOp) -> Iterator[Part]:
     """Yields the bursts of a copy that moves something; widened elements one by one."""
     read, written = footprint.source(desc), footprint.destination(desc)
     source, target, axes = _start(read), _start(written), _axes(("burst",), read, written)
@@ -141,7 +137,7 @@ def _burst(desc: BurstDescriptor) -> Iterator[Part]:
 # --- NZ repack (spec/nd2nz.md, sections 2 to 4) --------------------------------------------------
 
 
-def _nz(desc: NzDescriptor) -> Iterator[Part]:
+def _nz(desc: MteGmL1Frac) -> Iterator[Part]:
     """Yields lanes with data and lanes of zeros of a repack that moves something."""
     group = Axis("matrix", desc.group_count, desc.outer_stride, desc.dst_loop4 * C0_BYTES)
     if desc.small_c0:
@@ -162,17 +158,17 @@ def _nz(desc: NzDescriptor) -> Iterator[Part]:
         yield made(ZERO, at, C0_BYTES - rest * size, last, b"\0", how)
 
 
-def _depth(desc: NzDescriptor) -> int:
+def _depth(desc: MteGmL1Frac) -> int:
     """Returns source bytes from d to d + 1."""
     return desc.inner_stride if desc.mode == DN2NZ else desc.elem_bytes
 
 
-def _nz_row(desc: NzDescriptor, step: int) -> Axis:
+def _nz_row(desc: MteGmL1Frac, step: int) -> Axis:
     src = desc.elem_bytes if desc.mode == DN2NZ else desc.inner_stride
     return Axis("n", desc.n_value, src, step)
 
 
-def _lanes(desc: NzDescriptor, axes: tuple[Axis, ...], lanes: int, src: int, dst: int) -> Part:
+def _lanes(desc: MteGmL1Frac, axes: tuple[Axis, ...], lanes: int, src: int, dst: int) -> Part:
     """Returns ``lanes`` lanes of each block; those of a source row lie side by side."""
     source, target = (Space.GM, desc.ext_addr + src), (Space.L1, desc.loc_addr + dst)
     if desc.mode != DN2NZ:
@@ -181,7 +177,7 @@ def _lanes(desc: NzDescriptor, axes: tuple[Axis, ...], lanes: int, src: int, dst
     return moved(DATA, target, source, desc.elem_bytes, (*axes, lane))
 
 
-def _small_c0(desc: NzDescriptor, group: Axis) -> Iterator[Part]:
+def _small_c0(desc: MteGmL1Frac, group: Axis) -> Iterator[Part]:
     """Yields rows of four channels, packed back to back (section 4)."""
     size = desc.elem_bytes
     pitch = SMALL_C0 * size
@@ -202,7 +198,7 @@ def _small_c0(desc: NzDescriptor, group: Axis) -> Iterator[Part]:
 _NIBBLE = 4
 
 
-def _l0(desc: L0Descriptor) -> Iterator[Part]:
+def _l0(desc: L0Load) -> Iterator[Part]:
     """Yields the rows of 32 bytes, the fragments, or transposed the elements of a load."""
     read, written = footprint.source(desc), footprint.destination(desc)
     source, target = _start(read), _start(written)
@@ -218,7 +214,7 @@ def _l0(desc: L0Descriptor) -> Iterator[Part]:
         yield moved(DATA, target, source, C0_BYTES, (column, row))
 
 
-def _transposed(desc: L0Descriptor, source: Place, target: Place, rows: int) -> Part:
+def _transposed(desc: L0Load, source: Place, target: Place, rows: int) -> Part:
     """Returns elements (p, q) of the source that become (q, p); p is the row there."""
     bits = desc.elem_bits
     lanes = 8 * C0_BYTES // bits
@@ -243,7 +239,7 @@ def _transposed(desc: L0Descriptor, source: Place, target: Place, rows: int) -> 
 # --- fill of L1 (spec/dma.md, section 9) ---------------------------------------------------------
 
 
-def _fill(desc: FillDescriptor) -> Iterator[Part]:
+def _fill(desc: RawFillL1) -> Iterator[Part]:
     """Yields the runs of a fill that writes something."""
     word = (desc.raw & (1 << desc.word_bits) - 1).to_bytes(desc.word_bits // 8, "little")
     written = footprint.destination(desc)

@@ -21,7 +21,7 @@ from tb.isa.ctrl import CtrlOp
 from tb.isa.descriptor import field_values, packed
 from tb.isa.dma.legacy import DmaRegisters, LegacySet
 from tb.isa.fields import DESC_WORDS, OPCODE_BITS
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.remarks import remarks
 from tb.isa.footprint import parameters
 from tb.isa.lower import Descriptor
@@ -165,7 +165,7 @@ def explain(one: Chosen) -> Explained:
         found |= {"words": raw.words, "forms": (OpForm("v0.6", (to_text(op),), RAW),)}
     if desc is not None and status in (LEGAL, UNDEFINED):
         found |= {"parts": parts_of(desc), "layout": layout_lines(desc), "view": view_of(desc)}
-        if isinstance(desc, FixDescriptor):
+        if isinstance(desc, FixOp):
             notes = (*notes, *remarks(desc))
             found["parameters"] = _parameters(desc)
     return explained(
@@ -196,7 +196,7 @@ def judged(rules: tuple[Verdict, ...], desc: Descriptor | None) -> tuple[str, st
     return LEGAL, "legal"
 
 
-def _parameters(desc: FixDescriptor) -> tuple[Parameter, ...]:
+def _parameters(desc: FixOp) -> tuple[Parameter, ...]:
     used = {"pre_quant record": desc.vector_quant, "alpha": desc.vector_relu}
     names = [name for name, vector in used.items() if vector]
     return tuple(

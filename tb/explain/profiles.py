@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +12,7 @@ from tb.explain.maps import parts_of
 from tb.explain.parts import Link, Part, first_links
 from tb.explain.rules import BROKEN, verdicts
 from tb.isa.dma.legacy import DmaRegisters
+from tb.isa.op import replace
 from tb.isa.profile import KNOBS, PROFILES, Profile, current, using
 from tb.isa.spaces import Space
 from tb.isa.text import AnyOp

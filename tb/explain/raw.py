@@ -8,16 +8,14 @@ spec/fixpipe.md, section 12).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tb.explain.forms import HALVES, LOW_BITS, RAW_FORMS, Raw
 from tb.explain.words import CUT, WordValue, decoded, word_named
 from tb.isa.burst.op import MteL1Bt
 from tb.isa.fix.op import FixOp
-from tb.isa.fix.program import FIX_MAKERS
 from tb.isa.fix.table import (
     LAYOUTS_BY_NAME,
     QUANT_CODES,
@@ -26,8 +24,10 @@ from tb.isa.fix.table import (
     UB_WHOLE,
     VECTOR_RELU,
 )
+from tb.isa.lower import OP_CLASSES
 from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
+from tb.isa.op import replace
+from tb.isa.ops import LEGACY_FORMS, TEXT_FORMS
 from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS
 from tb.language.trace import Raw as Step
 from tb.language.unknown import Unknown
@@ -196,7 +196,7 @@ def _repack(step: Step, words: _Needs, _: str) -> Made:
 def _bias(step: Step, _: _Needs, _codes: str) -> Made:
     values = step.operands
     names = ("src", "dst", "len_burst", "n_burst", "src_gap", "dst_gap")
-    return MteL1Bt(*(values[name] for name in names), *step.pointers), []  # type: ignore[arg-type]
+    return MteL1Bt(*(values[name] for name in names), *step.pointers), []
 
 
 def _write_back(step: Step, words: _Needs, codes: str) -> Made:
@@ -213,8 +213,7 @@ def _write_back(step: Step, words: _Needs, codes: str) -> Made:
     }  # fmt: skip
     if xt.get("dual mode", UB_WHOLE) != UB_WHOLE:
         raise NoFormError(f"codes of the dual mode are not specified: it is {xt['dual mode']}")
-    columns = defaultdict(lambda: [0], {name: [value] for name, value in values.items()})
-    op = FIX_MAKERS[OPS[COPIES[step.name].op].opcode](columns, 0, 0, 0)
+    op = OP_CLASSES[COPIES[step.name].op].built(values, "f32", "f32")
     return replace(op, **_types(step)), notes
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from tb.isa.burst.op import MteUbUb
@@ -12,10 +12,11 @@ from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, CopyUbufToUbuf, LegacySet
 from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.dma.rules import PAD_TYPE
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.rules import PARAMETER_RULE
 from tb.isa.fix.table import SCALAR_RELU
 from tb.isa.lower import V06Op
+from tb.isa.op import replace
 from tb.isa.profile import KNOBS
 from tb.isa.rule import Rule, Violation
 from tb.isa.rules import (
@@ -108,14 +109,14 @@ def verdicts(lowering: Lowering) -> tuple[Verdict, ...]:
     if desc is None:
         return tuple(listed)
     t_rules = dict.fromkeys(t_predicates(desc))
-    scalar = isinstance(desc, FixDescriptor) and (desc.mode.scale or desc.relu >= SCALAR_RELU)
+    scalar = isinstance(desc, FixOp) and (desc.mode.scale or desc.relu >= SCALAR_RELU)
     if scalar:
         t_rules[PARAMETER_RULE] = None
     legal = not lowering.broken
     judged = _judged(t_rules, t_broken(desc) if legal else (), "T")
     if not legal:
         judged = [_open(one, "a D rule is broken: the op moves nothing") for one in judged]
-    elif isinstance(desc, FixDescriptor) and (desc.vector_quant or desc.vector_relu):
+    elif isinstance(desc, FixOp) and (desc.vector_quant or desc.vector_relu):
         why = "the parameters are in fb"
         name = PARAMETER_RULE.name
         judged = [

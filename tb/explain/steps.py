@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from tb.common.errors import PtoError
@@ -13,6 +13,7 @@ from tb.explain.raw import COPIES, READ_BACK, ReadBack, read_back
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import DmaRegisters, LegacyCopy, LegacySet
 from tb.isa.lower import reads_ctrl
+from tb.isa.op import replace
 from tb.isa.text import AnyOp
 from tb.language.grammar.written import Written
 from tb.language.literal.ops import op_of

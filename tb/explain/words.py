@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tb.isa.burst.table import WIDEN_F16
-from tb.isa.dma.op import DmaDescriptor, DmaLoop
+from tb.isa.dma.op import NO_LOOP, DmaLoop, DmaOp
 from tb.isa.fix.table import NZ2DN, SAT_MODES, SCALAR_RELU
 from tb.isa.lower import Descriptor
 from tb.isa.spaces import FB_SEGMENT_SHIFT
@@ -63,9 +63,9 @@ class Word:
     note: str = ""
 
 
-def loop_of(desc: DmaDescriptor, number: int) -> DmaLoop:
+def loop_of(desc: DmaOp, number: int) -> DmaLoop:
     """Returns a loop; one that is absent has one iteration."""
-    return desc.loops[number] if number < len(desc.loops) else DmaLoop(1, 0, 0)
+    return desc.field_loops[number] if number < desc.n_loops else NO_LOOP
 
 
 def _loop(number: int, name: str) -> Callable[[Any], int]:
@@ -121,7 +121,7 @@ def _bits(text: str) -> tuple[Bits, ...]:
     return tuple(found)
 
 
-def _few(desc: DmaDescriptor) -> bool:
+def _few(desc: DmaOp) -> bool:
     """Returns whether the two loops of the registers are enough."""
     return len(desc.loops) <= 2
 

@@ -15,7 +15,7 @@ from tb.harness.layout import EVENTS, after_valid
 from tb.harness.mailbox_reader import SlotState, Snapshot
 from tb.isa.block import from_descriptors
 from tb.isa.descriptor import opcode_of, unpack
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import QUANT_BY_CODE
 from tb.isa.lower import Descriptor
 from tb.isa.ops import OPS_BY_CODE, SLOTS
@@ -245,7 +245,7 @@ def _channels(snapshot: Snapshot, state: SlotState) -> set[str]:
         return {"done"}
     found = {*events(spec.name)} - {"par", "flag"}
     desc = unpack(waiting[0].words)
-    if isinstance(desc, FixDescriptor):
+    if isinstance(desc, FixOp):
         vector = desc.quant in QUANT_BY_CODE and desc.vector_quant  # the op may be illegal
         found |= {"par"} if vector or desc.vector_relu else set()
         found |= {"flag"} if desc.unit_flag else set()

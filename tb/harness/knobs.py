@@ -8,12 +8,13 @@ Random tests use the named :data:`PROFILES` in random order; tests of stress dra
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from tb.harness.layout import AFTER_VALID, KNOBS
 from tb.isa.block import OpBlock
+from tb.isa.op import replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.burst.op import BurstDescriptor
-from tb.isa.burst.table import BIAS_TYPES
-from tb.isa.descriptor import field_values, pack, pack_columns
+from tb.isa.descriptor import pack, pack_columns
 from tb.isa.dma.legacy import CopyUbufToUbuf, LegacyCopy
-from tb.isa.dma.op import MteGmUb
 from tb.isa.dtypes import DTYPE_INDEX
 from tb.isa.fields import DESC_WORDS
-from tb.isa.fill.op import FillDescriptor
-from tb.isa.fix.op import FixDescriptor, FixOp
-from tb.isa.fix.table import CLIP_CODES, DST_CODES, FRONT_COLUMNS, NUMBER_CODES
-from tb.isa.l0.op import L0Descriptor
+from tb.isa.fix.table import FRONT_COLUMNS
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.ops import LAYOUTS, OPS_BY_CODE, SLOTS
 from tb.isa.program import Entry, moving, program_of
@@ -217,32 +211,19 @@ def from_descriptors(
 ) -> OpBlock:
     """Builds a block from descriptors, legal or not; no gaps, no waits.
 
-    ``dtypes`` defaults to the integer type of each element size. Illegal v0.6 ops with operands
+    ``dtypes`` and ``pad_dtypes`` default to those of the ops. Illegal v0.6 ops with operands
     that exceed their containers keep their exact values in ``columns`` and ``descriptors``.
     """
     count = len(descriptors)
-    values = [field_values(desc) for desc in descriptors]
+    values = [desc.values for desc in descriptors]
     used = {name for value in values for name in value}
     columns = {
         name: np.array([min(value.get(name, 0), 2**62) for value in values], dtype=np.int64)
         for name in COLUMNS
         if name in used
     }
-    written = {
-        row: desc.written for row, desc in enumerate(descriptors) if isinstance(desc, FixDescriptor)
-    }
-    if written:
-        fronts = {name: np.zeros(count, dtype=np.int64) for name in FRONT_COLUMNS}
-        for row, types in written.items():
-            fronts["quant_type"][row] = NUMBER_CODES.index(types.quant)
-            fronts["relu_type"][row] = NUMBER_CODES.index(types.relu)
-            fronts["clip_type"][row] = CLIP_CODES.index(types.clip)
-        columns.update(fronts)
-    names = dtypes or [_integer_type(desc) for desc in descriptors]
-    pads = pad_dtypes or [
-        _destination_type(desc) if isinstance(desc, FixDescriptor) else name
-        for desc, name in zip(descriptors, names, strict=True)
-    ]
+    names = dtypes or [desc.src_type.dtype for desc in descriptors]
+    pads = pad_dtypes or [desc.second_type for desc in descriptors]
     index = [DTYPE_INDEX[name] for name in names]
     return OpBlock(
         np.array([desc.spec.opcode for desc in descriptors], dtype=np.int64),
@@ -255,36 +236,6 @@ def from_descriptors(
         dict(enumerate(descriptors)),
         None if expected_rule is None else np.array(expected_rule, dtype=np.int64),
     )
-
-
-_LOADED = ("i8", "f16", "f32", "f4E2M1x2")
-"""Element types of loads to L0 by the field ``elem``."""
-
-
-def _integer_type(desc: Descriptor) -> str:
-    """Returns an element type for a descriptor, which holds at most the element size."""
-    if isinstance(desc, FixDescriptor):
-        return "i32" if desc.acc else "f32"
-    if isinstance(desc, L0Descriptor):
-        return "f8E8M0" if desc.spec.scales else _LOADED[desc.elem]
-    if isinstance(desc, FillDescriptor):
-        return f"ui{desc.word_bits}"
-    if not isinstance(desc, BurstDescriptor):
-        return f"i{8 * desc.elem_bytes}"
-    if desc.spec.widens:
-        return next(name for name, (_, code) in BIAS_TYPES.items() if code == desc.widen)
-    return desc.spec.dtype
-
-
-def _destination_type(desc: FixDescriptor) -> str:
-    return next(name for name, code in DST_CODES.items() if code == desc.dst_type)
-
-
-def _second_type(op: V06Op) -> str:
-    """Returns the entry of ``OpBlock.pad_dtype`` for an op."""
-    if isinstance(op, FixOp):
-        return op.dst_type.dtype
-    return op.pad.dtype if isinstance(op, MteGmUb) and op.pad else op.src_type.dtype
 
 
 _HINT_RULES = ("DMA-L15", "FIX-L13")
@@ -302,10 +253,4 @@ def from_ops(ops: Sequence[V06Op], *, expected_rule: Sequence[int] | None = None
         for violation in s_violations(op):
             if violation.rule.name not in _HINT_RULES:
                 raise FrontEndError(f"op {number} breaks {violation}\n  {to_text(op)}")
-    pads = [_second_type(op) for op in ops]
-    return from_descriptors(
-        [lower(op) for op in ops],
-        dtypes=[op.src_type.dtype for op in ops],
-        pad_dtypes=pads,
-        expected_rule=expected_rule,
-    )
+    return from_descriptors([lower(op) for op in ops], expected_rule=expected_rule)

@@ -4,52 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tb.isa.dma.op import DmaLoop
-from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.fields import DESC_WORDS, OPCODE_BITS, Layout
-from tb.isa.lower import DESCRIPTORS, Descriptor
-from tb.isa.ops import LAYOUTS, OPS_BY_CODE
+from tb.isa.lower import OP_CLASSES, Descriptor
+from tb.isa.ops import OPS_BY_CODE
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-UNUSED_LOOP = DmaLoop(1, 0, 0)
-"""Field values of an absent loop group."""
-
-_LOOP = attrgetter(*DmaLoop.__slots__)
-_LOOP_FIELDS = tuple(
-    tuple(f"loop{k}_{part}" for part in DmaLoop.__slots__) for k in range(MAX_LOOPS)
-)
-
-_OWN: dict[str, tuple[str, ...]] = {
-    family: tuple(name for name in layout if name in DESCRIPTORS[family].__slots__)
-    for family, layout in LAYOUTS.items()
-}
-"""Family to the fields that its descriptors hold under the same name: all but the element size,
-which they hold in bytes, and the loop groups."""
-
-_GETTERS = {family: attrgetter(*names) for family, names in _OWN.items()}
-
 
 def field_values(desc: Descriptor) -> dict[str, int]:
     """Returns the unsaturated value of every field of the descriptor's layout."""
-    layout = desc.spec.layout
-    values: dict[str, int] = dict(
-        zip(_OWN[layout.family], _GETTERS[layout.family](desc), strict=True)
-    )
-    if "elem_log2" in layout:
-        values["elem_log2"] = desc.elem_bytes.bit_length() - 1  # type: ignore[union-attr]
-    if "n_loops" in layout:
-        loops: tuple[DmaLoop, ...] = desc.loops  # type: ignore[union-attr]
-        values["n_loops"] = len(loops)
-        for k, names in enumerate(_LOOP_FIELDS):
-            loop = loops[k] if k < len(loops) else UNUSED_LOOP
-            values.update(zip(names, _LOOP(loop), strict=True))
-    return values
+    values = desc.values
+    return {name: values[name] for name in desc.spec.layout}
 
 
 def packed(desc: Descriptor) -> int:
@@ -59,7 +28,7 @@ def packed(desc: Descriptor) -> int:
         ValueError: a field is negative.
     """
     word = desc.spec.opcode
-    values = field_values(desc)
+    values = desc.values
     for name, lsb, limit, row in desc.spec.layout.places:
         value = values[name]
         word |= (value if 0 <= value <= limit else row.saturate(value)) << lsb
@@ -134,7 +103,7 @@ def opcode_of(words: NDArray[np.uint32]) -> int:
 
 
 def unpack(words: NDArray[np.uint32]) -> Descriptor:
-    """Returns the descriptor that ``words`` (``uint32[16]``) hold.
+    """Returns the op that ``words`` (``uint32[16]``) hold, with types that fit its fields.
 
     Raises:
         ValueError: no op has this opcode.
@@ -144,15 +113,5 @@ def unpack(words: NDArray[np.uint32]) -> Descriptor:
     if spec is None:
         known = ", ".join(f"{code} {op.name}" for code, op in OPS_BY_CODE.items())
         raise ValueError(f"descriptor has opcode {code}: known are {known}")
-    family = spec.layout.family
-    fields = unpack_fields(words, spec.layout)
-    values: dict[str, Any] = {name: fields[name] for name in _OWN[family]}
-    if "elem_log2" in fields:
-        values["elem_bytes"] = 1 << fields["elem_log2"]
-    if "n_loops" in fields:
-        groups = _LOOP_FIELDS[: fields["n_loops"]]
-        values["loops"] = tuple([DmaLoop(*[fields[name] for name in names]) for names in groups])
-    made: Any = DESCRIPTORS[family]
-    if "spec" in made.__slots__:
-        values["spec"] = spec
-    return made(**values)  # type: ignore[no-any-return]
+    cls, values = OP_CLASSES[spec.name], unpack_fields(words, spec.layout)
+    return cls.built(values, *cls.fitting(values))

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tb.isa.burst.op import BurstDescriptor
-from tb.isa.dma.op import DmaDescriptor
+from tb.isa.burst.op import BurstOp
+from tb.isa.dma.op import DmaOp
 from tb.isa.dma.table import MTE_L1_UB, SOURCE_SIDE
-from tb.isa.fill.op import FillDescriptor
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fill.op import RawFillL1
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import ALPHA_WORD, FLAG_BLOCK, L0C_WORD, NZ2DN, NZ2NZ, QUANT_RECORD, UB_WHOLE
-from tb.isa.l0.op import L0Descriptor
+from tb.isa.l0.op import L0Load
 from tb.isa.l0.table import FRACTAL_BYTES, SCALE_BYTES
 from tb.isa.lower import Descriptor
-from tb.isa.nz.op import NzDescriptor
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.nz.table import C0_BYTES
 from tb.isa.profile import current
 from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space, block_end, segment_base, ub_space
@@ -87,21 +87,21 @@ def space_of(keyword: str, ub_sub: int = 0) -> Space:
     return ub_space(ub_sub) if keyword == "ub" else Space[keyword.upper()]
 
 
-def dma_side(desc: DmaDescriptor, side: str, space: Space, length: int) -> Footprint:
+def dma_side(desc: DmaOp, side: str, space: Space, length: int) -> Footprint:
     """Returns the rows of side ``loc`` or ``ext``; ``length`` has the unit of the op's ``len``."""
     if side == "loc":
         base, row = desc.loc_addr, desc.loc_stride
-        steps = [loop.loc_stride for loop in desc.loops]
+        steps = [loop.loc_stride for loop in desc.field_loops]
     else:
         base, row = desc.ext_addr, desc.ext_stride
-        steps = [loop.ext_stride for loop in desc.loops]
+        steps = [loop.ext_stride for loop in desc.field_loops]
     if desc.spec is MTE_L1_UB:
         length, row = length * UB_BLOCK, (length + row) * UB_BLOCK
-    counts = (desc.n_burst, *(loop.count for loop in desc.loops))
+    counts = (desc.n_burst, *(loop.count for loop in desc.field_loops))
     return Footprint(space, base, length, counts, (row, *steps))
 
 
-def _load_rows(desc: DmaDescriptor, space: Space, *, fill: bool) -> Footprint:
+def _load_rows(desc: DmaOp, space: Space, *, fill: bool) -> Footprint:
     """Returns what a load from GM writes, with or without the bytes behind its rows.
 
     A compact group is one run of bytes in each loop iteration (spec/dma.md, section 2).
@@ -116,18 +116,18 @@ def _load_rows(desc: DmaDescriptor, space: Space, *, fill: bool) -> Footprint:
     fill = fill and (desc.padded or knobs.tail == "fill")
     if desc.compact:
         run = desc.n_burst * desc.len
-        counts = tuple(loop.count for loop in desc.loops)
-        steps = tuple(loop.loc_stride for loop in desc.loops)
+        counts = tuple(loop.count for loop in desc.field_loops)
+        steps = tuple(loop.loc_stride for loop in desc.field_loops)
         return Footprint(space, desc.loc_addr, block_end(run) if fill else run, counts, steps)
     return dma_side(desc, "loc", space, block_end(desc.len) if fill else desc.len)
 
 
-def _burst_side(space: Space, base: int, unit: int, gap: int, desc: BurstDescriptor) -> Footprint:
+def _burst_side(space: Space, base: int, unit: int, gap: int, desc: BurstOp) -> Footprint:
     stride = (desc.len + gap) * unit
     return Footprint(space, base, desc.len * unit, (desc.n_burst,), (stride,))
 
 
-def _fix_rows(desc: FixDescriptor, space: Space) -> Footprint:
+def _fix_rows(desc: FixOp, space: Space) -> Footprint:
     """Returns the destination of a write-back in one memory (spec/fixpipe.md, section 2)."""
     m, n = desc.halves
     bits, stride = desc.dst_bits, desc.dst_stride * desc.dst_bits // 8
@@ -141,7 +141,7 @@ def _fix_rows(desc: FixDescriptor, space: Space) -> Footprint:
     return Footprint(space, desc.dst_addr, length, (rows, desc.repeats), (stride, repeat))
 
 
-def parameters(desc: FixDescriptor) -> tuple[Footprint, ...]:
+def parameters(desc: FixOp) -> tuple[Footprint, ...]:
     """Returns the bytes of fb that a write-back reads, pre_quant records first."""
     found = []
     if not desc.is_nop:
@@ -154,7 +154,7 @@ def parameters(desc: FixDescriptor) -> tuple[Footprint, ...]:
     return tuple(found)
 
 
-def flag_blocks(desc: FixDescriptor) -> NDArray[np.int64]:
+def flag_blocks(desc: FixOp) -> NDArray[np.int64]:
     """Returns the 512-byte blocks of L0C a legal write-back reads from, ascending.
 
     These are the numbers of the unit flags it waits for or clears (spec/fixpipe.md, section 8);
@@ -169,13 +169,13 @@ def flag_blocks(desc: FixDescriptor) -> NDArray[np.int64]:
     return np.flatnonzero(touched)
 
 
-def _load_side(desc: L0Descriptor, space: Space, base: int, stride: int) -> Footprint:
+def _load_side(desc: L0Load, space: Space, base: int, stride: int) -> Footprint:
     """Returns the fragments of scales that a load reads or writes."""
     length = desc.k_step * SCALE_BYTES
     return Footprint(space, base, length, (desc.m_step,), (stride * SCALE_BYTES,))
 
 
-def _load_source(desc: L0Descriptor) -> Footprint:
+def _load_source(desc: L0Load) -> Footprint:
     if desc.spec.scales:
         first = desc.m_start * desc.src_stride + desc.k_start
         base = desc.src_addr + first * SCALE_BYTES
@@ -187,7 +187,7 @@ def _load_source(desc: L0Descriptor) -> Footprint:
     return Footprint(Space.L1, base, FRACTAL_BYTES, counts, strides)
 
 
-def _load_destination(desc: L0Descriptor) -> Footprint:
+def _load_destination(desc: L0Load) -> Footprint:
     base = segment_base(desc.spec.memory)
     if desc.spec.scales:
         return _load_side(desc, Space.L0, base + desc.scale_addr, desc.dst_stride)
@@ -200,22 +200,23 @@ def source(desc: Descriptor) -> Footprint:
 
     A fill reads none: its rows are none and have no bytes.
     """
-    if isinstance(desc, FixDescriptor):
+    if isinstance(desc, FixOp):
         counts = (desc.m, desc.groups, desc.repeats)
         steps = (desc.row_step, desc.src_stride, desc.loop3_src if desc.loop3_en else 0)
         strides = tuple(L0C_WORD * step for step in steps)
         return Footprint(Space.L0C, desc.src_addr, L0C_WORD, counts, strides)
-    if isinstance(desc, NzDescriptor):
+    if isinstance(desc, MteGmL1Frac):
         rows, length = desc.source_rows
         strides = (desc.inner_stride, desc.outer_stride)
         return Footprint(Space.GM, desc.ext_addr, length, (rows, desc.group_count), strides)
-    if isinstance(desc, L0Descriptor):
+    if isinstance(desc, L0Load):
         return _load_source(desc)
-    if isinstance(desc, FillDescriptor):
+    if isinstance(desc, RawFillL1):
         return Footprint(Space.L1, desc.first, 0, (0,), (0,))
     space = space_of(desc.spec.source, desc.ub_sub)
-    if isinstance(desc, BurstDescriptor):
+    if isinstance(desc, BurstOp):
         return _burst_side(space, desc.src_addr, desc.units[0], desc.src_gap, desc)
+    assert isinstance(desc, DmaOp)
     return dma_side(desc, SOURCE_SIDE[desc.spec.name], space, desc.len)
 
 
@@ -226,23 +227,24 @@ def destination(desc: Descriptor) -> Footprint:
     an NZ repack the zero fill (spec/nd2nz.md, sections 3 and 4). Of a write-back that is split over
     both sub-blocks it is the part in sub-block 0: see :func:`destinations`.
     """
-    if isinstance(desc, FixDescriptor):
+    if isinstance(desc, FixOp):
         return destinations(desc)[0]
-    if isinstance(desc, NzDescriptor):
+    if isinstance(desc, MteGmL1Frac):
         groups, step = desc.group_count, desc.dst_loop4 * C0_BYTES
         if desc.small_c0:
             return Footprint(Space.L1, desc.loc_addr, desc.small_bytes, (groups,), (step,))
         counts = (desc.n_value, desc.columns, groups)
         strides = (desc.dst_loop2 * C0_BYTES, desc.dst_loop3 * C0_BYTES, step)
         return Footprint(Space.L1, desc.loc_addr, C0_BYTES, counts, strides)
-    if isinstance(desc, L0Descriptor):
+    if isinstance(desc, L0Load):
         return _load_destination(desc)
-    if isinstance(desc, FillDescriptor):
+    if isinstance(desc, RawFillL1):
         step = (desc.len + desc.dst_gap) * UB_BLOCK
         return Footprint(Space.L1, desc.first, desc.len * UB_BLOCK, (desc.n_burst,), (step,))
     space = space_of(desc.spec.destination, desc.ub_sub)
-    if isinstance(desc, BurstDescriptor):
+    if isinstance(desc, BurstOp):
         return _burst_side(space, desc.dst_addr, desc.units[1], desc.dst_gap, desc)
+    assert isinstance(desc, DmaOp)
     if SOURCE_SIDE[desc.spec.name] == "loc":
         return dma_side(desc, "ext", space, desc.len)
     if desc.spec is MTE_L1_UB:
@@ -250,19 +252,19 @@ def destination(desc: Descriptor) -> Footprint:
     return _load_rows(desc, space, fill=True)
 
 
-def without_fill(desc: DmaDescriptor) -> Footprint:
+def without_fill(desc: Descriptor) -> Footprint:
     """Returns :func:`destination` of a strided op without the bytes that a knob fills behind rows.
 
     Padding up to the row stride belongs to the row (knob ``pad_end`` stride).
     """
-    if desc.spec.source == "gm":
+    if isinstance(desc, DmaOp) and desc.spec.source == "gm":
         return _load_rows(desc, space_of(desc.spec.destination, desc.ub_sub), fill=False)
     return destination(desc)
 
 
 def destinations(desc: Descriptor) -> tuple[Footprint, ...]:
     """Returns the bytes a legal op writes, one footprint per memory."""
-    if not isinstance(desc, FixDescriptor):
+    if not isinstance(desc, FixOp):
         return (destination(desc),)
     if desc.spec.destination != "ub":
         return (_fix_rows(desc, space_of(desc.spec.destination)),)

@@ -3,60 +3,40 @@
 
 from __future__ import annotations
 
-from tb.isa.burst.op import BURST_CLASSES, BurstDescriptor, BurstOp, lower_burst
+from tb.isa.burst.op import BURST_CLASSES
 from tb.isa.dma.legacy import CopyUbufToGm
-from tb.isa.dma.op import DMA_CLASSES, DmaDescriptor, DmaOp, MteUbGm, lower_dma
-from tb.isa.fill.op import FillDescriptor, RawFillL1, lower_fill
-from tb.isa.fix.op import FIX_CLASSES, FixDescriptor, FixOp, MteL0cGm, lower_fix
-from tb.isa.l0.op import LOAD_CLASSES, L0Descriptor, L0Load, lower_load
-from tb.isa.nz.op import MteGmL1Frac, NzDescriptor, lower_nz
+from tb.isa.dma.op import DMA_CLASSES, MteUbGm
+from tb.isa.fill.op import RawFillL1
+from tb.isa.fix.op import FIX_CLASSES, FixOp, MteL0cGm
+from tb.isa.l0.op import LOAD_CLASSES
+from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import Op, OpT
 
-V06Op = DmaOp | BurstOp | MteGmL1Frac | FixOp | L0Load | RawFillL1
+V06Op = Op
 """Every op of the v0.6 surface."""
 
-Descriptor = (
-    DmaDescriptor | BurstDescriptor | NzDescriptor | FixDescriptor | L0Descriptor | FillDescriptor
-)
-"""Descriptor of a v0.6 op or a legacy copy."""
+Descriptor = Op
+"""An op as an engine gets it: types and clauses play no part."""
 
-OP_CLASSES: dict[str, type[V06Op]] = {
-    cls.spec.name: cls
-    for cls in (
-        *(*DMA_CLASSES, *BURST_CLASSES.values(), MteGmL1Frac, *FIX_CLASSES),
-        *LOAD_CLASSES.values(),
-        RawFillL1,
-    )
-}
+_CLASSES: tuple[type[Op], ...] = (
+    *(*DMA_CLASSES, *BURST_CLASSES.values(), MteGmL1Frac, *FIX_CLASSES),
+    *LOAD_CLASSES.values(),
+    RawFillL1,
+)
+
+OP_CLASSES: dict[str, type[Op]] = {cls.spec.name: cls for cls in _CLASSES}
 """Op classes by mnemonic, family by family."""
 
-DESCRIPTORS: dict[str, type[Descriptor]] = {
-    "dma": DmaDescriptor,
-    "burst": BurstDescriptor,
-    "nz": NzDescriptor,
-    "fix": FixDescriptor,
-    "l0": L0Descriptor,
-    "fill": FillDescriptor,
-}
-"""Descriptor classes by family."""
 
-
-def lower(op: V06Op, ctrl: int = 0) -> Descriptor:
-    """Returns the descriptor of a v0.6 op that is issued with this value of CTRL.
+def lower(op: OpT, ctrl: int = 0) -> OpT:
+    """Returns what an engine gets of an op that is issued with this value of CTRL.
 
     Raises:
         ValueError: the op cannot be written as a descriptor: too many loops, unknown types.
     """
-    if isinstance(op, MteGmL1Frac):
-        return lower_nz(op)
-    if isinstance(op, DmaOp):
-        return lower_dma(op, ctrl)
-    if isinstance(op, L0Load):
-        return lower_load(op)
-    if isinstance(op, FixOp):
-        return lower_fix(op, ctrl)
-    if isinstance(op, RawFillL1):
-        return lower_fill(op)
-    return lower_burst(op)
+    if op.unencodable:
+        raise ValueError(op.unencodable)
+    return op.sampled(ctrl)
 
 
 def reads_ctrl(op: object) -> bool:
@@ -65,5 +45,5 @@ def reads_ctrl(op: object) -> bool:
     Sources: CT-04, CT-05, AT-01.
     """
     if isinstance(op, FixOp):
-        return not op.sat or (isinstance(op, MteL0cGm) and op.atomic is None)
+        return not op.sat_given or (isinstance(op, MteL0cGm) and op.atomic is None)
     return isinstance(op, MteUbGm | CopyUbufToGm)

@@ -13,20 +13,20 @@ from functools import cache
 from typing import Any
 
 from tb.isa.burst import rules as burst_rules
-from tb.isa.burst.op import BurstDescriptor, BurstOp
+from tb.isa.burst.op import BurstOp
 from tb.isa.burst.table import UB_COUNT_BITS
 from tb.isa.dma import rules as dma_rules
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.table import BLOCK_LEN_BITS, LOCAL_STRIDE_BITS
 from tb.isa.fill import rules as fill_rules
-from tb.isa.fill.op import FillDescriptor, RawFillL1
+from tb.isa.fill.op import RawFillL1
 from tb.isa.fix import rules as fix_rules
-from tb.isa.fix.op import FixDescriptor, FixOp
+from tb.isa.fix.op import FixOp
 from tb.isa.l0 import rules as load_rules
-from tb.isa.l0.op import L0Descriptor, L0Load
+from tb.isa.l0.op import L0Load
 from tb.isa.lower import Descriptor, V06Op
 from tb.isa.nz import rules as nz_rules
-from tb.isa.nz.op import MteGmL1Frac, NzDescriptor
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.rule import (
     Breach,
     Rule,
@@ -82,9 +82,9 @@ _Predicates = Mapping[Rule, _Predicate]
 
 def d_predicates(desc: Descriptor) -> _Predicates:
     """Returns the D rules of the descriptor's op in ascending number."""
-    if isinstance(desc, NzDescriptor):
+    if isinstance(desc, MteGmL1Frac):
         return nz_rules.D_RULES
-    if isinstance(desc, BurstDescriptor):
+    if isinstance(desc, BurstOp):
         return burst_rules.d_predicates(desc, _DMA)
     return _of_spec(desc.spec.layout.family, tuple(desc.spec.d_rules))
 
@@ -145,15 +145,15 @@ def s_violations(op: V06Op) -> tuple[Violation, ...]:
 
 def t_predicates(desc: Descriptor) -> _Predicates:
     """Returns the T rules that a descriptor can break."""
-    if isinstance(desc, NzDescriptor):
+    if isinstance(desc, MteGmL1Frac):
         return nz_rules.T_RULES
-    if isinstance(desc, BurstDescriptor):
+    if isinstance(desc, BurstOp):
         return {_DMA[14]: burst_rules.disjoint}
-    if isinstance(desc, L0Descriptor):
+    if isinstance(desc, L0Load):
         return load_rules.T_RULES
-    if isinstance(desc, FillDescriptor):
+    if isinstance(desc, RawFillL1):
         return {}  # no other byte is read, and runs are apart
-    return fix_rules.T_RULES if isinstance(desc, FixDescriptor) else dma_rules.T_RULES
+    return fix_rules.T_RULES if isinstance(desc, FixOp) else dma_rules.T_RULES
 
 
 def t_violations(desc: Descriptor) -> tuple[Violation, ...]:

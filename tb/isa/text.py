@@ -12,7 +12,7 @@ from typing import Any
 
 from tb.isa.ctrl import CTRL_BITS, CtrlOp, SetAtomic, SetCtrl
 from tb.isa.dma.legacy import LegacyOp, SetLoopSize, SetLoopStride, SetMovPadVal
-from tb.isa.dma.op import DmaOp, MteGmUb
+from tb.isa.dma.op import DmaOp
 from tb.isa.dtypes import Ptr
 from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import FbPtr, FixOp, MteL0cGm, MteL0cUb, Scalar
@@ -22,6 +22,8 @@ from tb.isa.l0.op import L0Load
 from tb.isa.lower import V06Op
 from tb.isa.mad import Mad
 from tb.isa.names import LOG, Names
+from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import operand_names
 
 AnyOp = V06Op | LegacyOp | CtrlOp
 """Ops that move data, and those that write registers for them."""
@@ -70,7 +72,9 @@ def _payload(payload: Scalar | FbPtr) -> tuple[Ptr | str, int]:
 
 
 def _of_write_back(op: FixOp) -> Values:
-    found: Values = {"sat": op.sat, "layout": op.layout}
+    found: Values = {"sat": op.sat_name, "layout": op.layout_name}
+    found |= {"k": op.k if op.k_given else None, "split": op.split if op.split_given else None}
+    found |= dict.fromkeys(("clip", "atomic_type", "atomic_op", *LOOP3))
     found["unit_flag"] = FLAG_NAMES.get(op.unit_flag, str(op.unit_flag)) if op.unit_flag else ""
     for name, clause in (("pre_quant", op.pre_quant), ("pre_relu", op.pre_relu)):
         if clause:
@@ -108,15 +112,18 @@ def _special(op: AnyOp | Mad, row: Row) -> Values:
             return dict(zip(control, codes, strict=True))
         extents = (op.shape.rows, op.shape.columns, op.shape.start_row, op.shape.start_col)
         return dict.fromkeys(control) | dict(zip(shape, extents, strict=True))
+    if isinstance(op, MteGmL1Frac):
+        return {"mode": op.mode_name, "src_outer_stride": op.src_outer_stride or None}
     found: Values = {}
     if isinstance(op, DmaOp):
         loops = [(loop.count, loop.src_stride, loop.dst_stride) for loop in op.loops]
         found |= zip(LOOPS, zip(*loops, strict=True), strict=False)
-        if op.spec.destination == "gm" and not getattr(op, L2):
+        if op.spec.destination == "gm" and not op.l2:
             found[L2] = None
-    if isinstance(op, MteGmUb) and op.pad is not None:
-        found |= {"pad_value": (op.pad.dtype, op.pad.value)}
-        found |= {"left_padding_count": op.pad.left, "right_padding_count": op.pad.right}
+        pad = op.pad
+        found["pad_value"] = pad and (pad.dtype, pad.value)
+        found["left_padding_count"] = pad and pad.left
+        found["right_padding_count"] = pad and pad.right
     return found
 
 
@@ -220,9 +227,14 @@ def op_parts(op: AnyOp | Mad, names: Names = LOG) -> Parts:
     return f"pto.{row.name} {text}".rstrip() + attributes, kinds
 
 
+def sub_block_of(op: AnyOp) -> int:
+    """Returns the UB sub-block of the core that owns an op; 0 for one that can have none."""
+    return op.ub_sub if "ub_sub" in operand_names(type(op)) else 0  # type: ignore[union-attr]
+
+
 def to_text(op: AnyOp) -> str:
     """Returns the canonical PTO text of a v0.6 or legacy op, on one line."""
     operands, types = op_parts(op)
-    number = getattr(op, "ub_sub", 0)
+    number = sub_block_of(op)
     kinds = f" : {types}" if types else ""
     return f"{operands}{kinds}" + (f" // ub_sub {number}" if number else "")

@@ -7,7 +7,7 @@ the ops of a program.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import gcd, prod
 
 from tb.isa.ctrl import CtrlOp
@@ -20,9 +20,10 @@ from tb.isa.dma.legacy import (
     lower_copy,
     lower_ubuf_copy,
 )
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.lower import Descriptor, lower
+from tb.isa.op import replace
 from tb.isa.rule import Violation
 from tb.isa.rules import d_violations, first_d_violation, lowering_violation
 from tb.isa.spaces import located, memory_range
@@ -206,7 +207,7 @@ class Lowering:
 def _all(desc: Descriptor, unknown: set[str]) -> Touches:
     """Returns what a descriptor touches, but for the sides that are ``unknown``."""
     reads = [] if SOURCE in unknown else [source(desc)]
-    if isinstance(desc, FixDescriptor) and PARAMETERS not in unknown:
+    if isinstance(desc, FixOp) and PARAMETERS not in unknown:
         reads += parameters(desc)
     writes = () if DESTINATION in unknown else destinations(desc)
     return (

@@ -16,7 +16,7 @@ import numpy as np
 
 from tb.isa.dtypes import Ptr
 from tb.isa.names import Names
-from tb.isa.text import AnyOp, op_parts
+from tb.isa.text import AnyOp, op_parts, sub_block_of
 from tb.language.trace import (
     Barrier,
     GetBuf,
@@ -147,7 +147,7 @@ def _literal(dtype: str, bits: int) -> str:
 def _attributed(text: str, step: Move) -> str:
     """Returns the text of an op with the attributes of its step, in the one dictionary it has."""
     found = {}
-    if sub := getattr(step.op, "ub_sub", 0):
+    if sub := sub_block_of(step.op):
         found["ub_sub"] = sub
     if step.gap:
         found["pto_dv.gap"] = step.gap

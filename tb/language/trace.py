@@ -7,11 +7,12 @@ Made by :mod:`tb.language.run.walk`, put in order by :mod:`tb.language.order.ord
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dtypes import Ptr
 from tb.isa.mad import Mad
+from tb.isa.op import replace
 from tb.isa.pipes import Pipe
 from tb.isa.text import AnyOp
 from tb.language.lowered import Lowering

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 from sequences.replay import Round, schedule
 from tb.env.context import RunContext
 from tb.isa.block import OpBlock
+from tb.isa.op import replace
 from tb.language.order.order import Order
 from tb.language.order.races import MOST_RACES, affected, races
 from tb.language.trace import Trace

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import zlib
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,10 @@ from tb.env.base_test import PtoTestBase
 from tb.harness.knobs import PROFILES, KnobProfile
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.footprint import flag_blocks as fix_blocks
 from tb.isa.mad import CHECK_AND_SET, flag_blocks
+from tb.isa.op import replace
 from tb.isa.ops import OPS_BY_CODE
 from tb.isa.spaces import Space, located
 from tb.language.order.flags import own_blocks
@@ -367,7 +367,7 @@ def _delayed(block: OpBlock, own: frozenset[int]) -> OpBlock:
         if block.expected_rule is not None and block.expected_rule[at]:
             continue  # It waits for no flags.
         desc = unpack(words[at])
-        if isinstance(desc, FixDescriptor) and own.intersection(fix_blocks(desc).tolist()):
+        if isinstance(desc, FixOp) and own.intersection(fix_blocks(desc).tolist()):
             delays[at] = -1
     return replace(block, flag_delay=delays)
 

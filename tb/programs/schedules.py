@@ -8,7 +8,7 @@ seed and its number alone, so that one can be repeated without the others.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import chain, pairwise
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from tb.harness.knobs import PROFILES, RANGES, KnobProfile, draw_profile, paced
 from tb.isa.block import OpBlock
+from tb.isa.op import replace
 from tb.isa.pipes import Pipe
 from tb.language.order.order import Order
 from tb.language.order.verdict import order_free

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from tb.dut.manifest import Capabilities, Manifest
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacyOp, LegacySet
-from tb.isa.dma.op import DmaDescriptor
-from tb.isa.fix.op import FixDescriptor
-from tb.isa.l0.op import L0Descriptor
+from tb.isa.dma.op import DmaOp
+from tb.isa.fix.op import FixOp
+from tb.isa.l0.op import L0Load
 from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 from tb.language.place import Finding
 from tb.language.trace import Move, Trace
@@ -50,14 +50,14 @@ def _lacks(step: Move, can: Capabilities) -> str:
     if isinstance(step.op, LegacyOp) and not can.legacy:
         return "takes no legacy forms"
     desc = step.lowering.descriptor
-    if isinstance(desc, DmaDescriptor):
+    if isinstance(desc, DmaOp):
         if len(desc.loops) > can.loops:
             return f"takes at most {can.loops} loops, the op has {len(desc.loops)}"
         if desc.padded and not can.pad:
             return "takes no padded rows"
-    if isinstance(desc, FixDescriptor) and desc.loop3_en and not can.loops:
+    if isinstance(desc, FixOp) and desc.loop3_en and not can.loops:
         return "takes no loops"
-    if isinstance(desc, L0Descriptor) and not desc.spec.scales:
+    if isinstance(desc, L0Load) and not desc.spec.scales:
         if desc.transpose and not can.transpose:
             return "takes no transposed loads"
         if desc.elem_bits not in can.element_bits:

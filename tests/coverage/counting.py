@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -27,6 +26,7 @@ from tb.isa.dma.legacy import LegacySet
 from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.fix.table import WRITE_BACKS
 from tb.isa.lower import Descriptor, V06Op, lower
+from tb.isa.op import replace
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE
 from tb.isa.spaces import Space
 

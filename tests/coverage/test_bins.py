@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from tb.coverage.functional import FunctionalCoverage
@@ -27,6 +25,7 @@ from tb.isa.fix.op import (
 )
 from tb.isa.lower import lower
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import replace
 from tb.isa.rules import first_d_violation, s_violations
 from tests.coverage.counting import Made, all_hits, bins, cover, hits, labels, made
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,7 @@ from tb.isa.fix.table import (
     QuantMode,
 )
 from tb.isa.lower import V06Op
+from tb.isa.op import replace
 from tests.coverage.counting import Made, all_hits, bins, block_of, cover, hits, labels, made
 
 COPIES = ("f32", "i32", "si32", "ui32")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -19,6 +18,7 @@ from tb.isa.dtypes import Ptr
 from tb.isa.events import FixEvent
 from tb.isa.fix.op import MteL0cGm, PreQuant, PreRelu, Scalar
 from tb.isa.lower import V06Op
+from tb.isa.op import replace
 from tb.isa.profile import A5, KNOBS, SEED, Profile, using
 from tests.coverage.counting import all_hits, cover, hits, one
 

@@ -13,13 +13,13 @@ from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.rules import RULE_NAMES, rules_of
 from tb.coverage.view import FORM_SPECS, FORMS
 from tb.isa.block import OpBlock, from_descriptors
-from tb.isa.burst.op import MteL1Bt, MteL1Fb, lower_burst
+from tb.isa.burst.op import MteL1Bt, MteL1Fb
 from tb.isa.burst.table import MTE_UB_UB
 from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.fields import rule_name
-from tb.isa.fix.op import MteL0cL1, MteL0cUb, lower_fix
-from tb.isa.lower import Descriptor
-from tb.isa.nz.op import MteGmL1Frac, lower_nz
+from tb.isa.fix.op import MteL0cL1, MteL0cUb
+from tb.isa.lower import Descriptor, lower
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import OPS_BY_CODE
 from tb.isa.rules import RULES, first_d_violation, lowering_violation
 from tests.coverage.counting import GM_UB, collect, cover, form_of, hits
@@ -93,12 +93,12 @@ def test_names_of_the_rules() -> None:
 
 def test_families_share_no_rule() -> None:
     made: list[tuple[Descriptor, int, str]] = [
-        (lower_burst(MteL1Bt(0, 0, 1, 4096, 0, 0)), 2, "form=mte_l1_bt x rule=BT-L02"),
-        (lower_burst(MteL1Fb(0, 0, 1, 4096, 0, 0)), 2, "form=mte_l1_fb x rule=FB-L02"),
-        (lower_nz(MteGmL1Frac(0, 0, "nd2nz", 1, 1, 0, 0, 1, 1, 1)), 4,
+        (MteL1Bt(0, 0, 1, 4096, 0, 0), 2, "form=mte_l1_bt x rule=BT-L02"),
+        (MteL1Fb(0, 0, 1, 4096, 0, 0), 2, "form=mte_l1_fb x rule=FB-L02"),
+        (MteGmL1Frac(0, 0, "nd2nz", 1, 1, 0, 0, 1, 1, 1), 4,
          "form=mte_gm_l1_frac x rule=ND-L04"),
-        (lower_fix(MteL0cL1(0, 16, 1, 16, 16, 16)), 16, "form=mte_l0c_l1 x rule=FIX-L16"),
-        (lower_fix(MteL0cUb(0, 0, 3, 32, 16, 32, ub_split="split_m")), 21,
+        (lower(MteL0cL1(0, 16, 1, 16, 16, 16)), 16, "form=mte_l0c_l1 x rule=FIX-L16"),
+        (lower(MteL0cUb(0, 0, 3, 32, 16, 32, ub_split="split_m")), 21,
          "form=mte_l0c_ub x rule=FIX-L21"),
     ]  # fmt: skip
     descs, numbers, cells = zip(*made, strict=True)

@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from tb.isa.burst.op import BurstDescriptor
+from tb.isa.burst.op import BurstOp
 from tb.isa.burst.table import MTE_L1_BT, MTE_UB_UB
-from tb.isa.dma.op import DmaDescriptor
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.dma.op import DmaOp
+from tb.isa.fix.op import FixOp
 from tb.isa.footprint import Footprint, destination, destinations, source, space_of
-from tb.isa.nz.op import NzDescriptor
+from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import replace
 from tb.isa.spaces import Space
 from tests.coverage.counting import GM_UB, collect, compare, range_label, slow_counts, traffic
 
@@ -89,7 +89,7 @@ def local_class(stride: int, need: int) -> str:
     return "tight" if not over else "+32" if over == 32 else "+64..256" if over < 257 else "+288.."
 
 
-def strided(desc: DmaDescriptor, bus: int) -> dict[str, str]:
+def strided(desc: DmaOp, bus: int) -> dict[str, str]:
     counts = [loop.count for loop in desc.loops]
     loops = {f"loop{k}": count for k, count in enumerate(counts)}
     zeros = zeros_of(len=desc.len, n_burst=desc.n_burst, **loops)
@@ -131,7 +131,7 @@ def strided(desc: DmaDescriptor, bus: int) -> dict[str, str]:
     return found
 
 
-def between_gm_and_ub(desc: DmaDescriptor, bus: int) -> dict[str, str]:
+def between_gm_and_ub(desc: DmaOp, bus: int) -> dict[str, str]:
     """Classifies by plain arithmetic, for the points that need no table."""
     found = {
         "len_mod": str(desc.len % bus),
@@ -160,7 +160,7 @@ def order(read: Footprint, write: Footprint) -> str:
     return "between"
 
 
-def bursts(desc: BurstDescriptor, _: int) -> dict[str, str]:
+def bursts(desc: BurstOp, _: int) -> dict[str, str]:
     if desc.is_nop:
         zeros = zeros_of(len=desc.len, count=desc.n_burst)
         return {"nop": zeros[0] if len(zeros) == 1 else "both 0"}
@@ -199,7 +199,7 @@ def bursts(desc: BurstDescriptor, _: int) -> dict[str, str]:
 # --- NZ repack
 
 
-def inner_class(desc: NzDescriptor) -> str:
+def inner_class(desc: MteGmL1Frac) -> str:
     rows, row = desc.source_rows
     if rows == 1:
         return "one row"
@@ -207,7 +207,7 @@ def inner_class(desc: NzDescriptor) -> str:
     return {0: "0", row: "tight"}.get(step, step_class(step, row))
 
 
-def outer_class(desc: NzDescriptor) -> str:
+def outer_class(desc: MteGmL1Frac) -> str:
     if desc.group_count == 1:
         return "one matrix"
     step = desc.outer_stride
@@ -220,7 +220,7 @@ def outer_class(desc: NzDescriptor) -> str:
     return "tight" if step <= max(first.end - first.base, rows * desc.inner_stride) else "apart"
 
 
-def column_class(desc: NzDescriptor) -> str:
+def column_class(desc: MteGmL1Frac) -> str:
     """Returns the position of the second C0 column relative to the rows of the first."""
     if desc.columns == 1:
         return "one column"
@@ -237,7 +237,7 @@ def column_class(desc: NzDescriptor) -> str:
     return "whole fractals" if whole else "padded"
 
 
-def matrix_class(desc: NzDescriptor) -> str:
+def matrix_class(desc: MteGmL1Frac) -> str:
     """Returns the position of the second matrix relative to the first."""
     if desc.group_count == 1:
         return "one group"
@@ -252,7 +252,7 @@ def matrix_class(desc: NzDescriptor) -> str:
     return "tight" if second <= desc.loc_addr + reach else "padded"
 
 
-def width_class(desc: NzDescriptor) -> str:
+def width_class(desc: MteGmL1Frac) -> str:
     c0, d = desc.c0, desc.d_value
     if d == 1:
         return "1"
@@ -272,7 +272,7 @@ def gm_place(side: Footprint) -> str:
     return "below 2^32" if side.end <= FAR else "above 2^32"
 
 
-def repack(desc: NzDescriptor, bus: int) -> dict[str, str]:
+def repack(desc: MteGmL1Frac, bus: int) -> dict[str, str]:
     mode = "dn2nz" if desc.mode else "nd2nz"
     found = {"l2": str(desc.l2)}
     if desc.is_nop:
@@ -311,14 +311,14 @@ def repack(desc: NzDescriptor, bus: int) -> dict[str, str]:
 # --- Write-backs
 
 
-def layout_of(desc: FixDescriptor) -> str:
+def layout_of(desc: FixOp) -> str:
     if desc.ub_mode:
         return ("split_m", "split_n")[desc.ub_mode - 1]
     name = ("omitted", "nz2nd", "nz2dn", "nz2nz")[desc.layout]
     return name + " split" * bool(desc.layout == 3 and desc.split)
 
 
-def group_class(desc: FixDescriptor) -> str:
+def group_class(desc: FixOp) -> str:
     """Returns the position of the second group of columns relative to the rows of the first."""
     if desc.n <= 16:
         return "one group"
@@ -331,7 +331,7 @@ def group_class(desc: FixDescriptor) -> str:
     return "whole fractals" if desc.src_stride < span + 16 else "more"
 
 
-def row_class(desc: FixDescriptor) -> str:
+def row_class(desc: FixOp) -> str:
     """Returns the class of the gap between the first two rows of the destination."""
     first = destinations(replace(desc, loop3_en=0))[0]
     if first.rows == 1:
@@ -342,7 +342,7 @@ def row_class(desc: FixDescriptor) -> str:
     return next((name for limit, name in limits if gap < limit), "gap 4096.. B")
 
 
-def repeat_classes(desc: FixDescriptor) -> dict[str, str]:
+def repeat_classes(desc: FixOp) -> dict[str, str]:
     first = replace(desc, loop3_en=0)
     read, write = source(first), destinations(first)[0]
     step, reach = desc.loop3_src * 64, read.end - read.base
@@ -353,7 +353,7 @@ def repeat_classes(desc: FixDescriptor) -> dict[str, str]:
     return {"loop3_src": "tight" if step == reach else s3, "loop3_dst": d3}
 
 
-def in_gm(desc: FixDescriptor, write: Footprint) -> dict[str, str]:
+def in_gm(desc: FixOp, write: Footprint) -> dict[str, str]:
     found = {"page": page(write.base, write.length), "gm_mod": str(write.base % 32)}
     if desc.atomic_type:
         kind = ("f32", "f16", "s16", "s32", "s8", "bf16")[desc.atomic_type - 1]
@@ -362,7 +362,7 @@ def in_gm(desc: FixDescriptor, write: Footprint) -> dict[str, str]:
     return found
 
 
-def write_back(desc: FixDescriptor, _: int) -> dict[str, str]:
+def write_back(desc: FixOp, _: int) -> dict[str, str]:
     where = desc.spec.destination
     flag = {0: "none", 2: "check", 3: "clear"}[desc.unit_flag]
     found = {"sid": str(desc.sid), "l2": str(desc.l2)} if where == "gm" else {}
@@ -404,13 +404,10 @@ def write_back(desc: FixDescriptor, _: int) -> dict[str, str]:
     return found | {f"{where}_mod": str(write.base % 128), f"{where}_place": place(write)}
 
 
-CLASSIFIERS: dict[type, Callable[[Any, int], dict[str, str]]] = {
-    DmaDescriptor: strided,
-    BurstDescriptor: bursts,
-    NzDescriptor: repack,
-    FixDescriptor: write_back,
-}
-"""Kind of a descriptor to the bins of one op, by point, on a GM bus of some bytes."""
+CLASSIFIERS: dict[str, Callable[[Any, int], dict[str, str]]] = {
+    "dma": strided, "burst": bursts, "nz": repack, "fix": write_back
+}  # fmt: skip
+"""Family of a descriptor to the bins of one op, by point, on a GM bus of some bytes."""
 
 SHORT = (
     "mte_gm_l1", "mte_l1_ub", "mte_ub_ub", "mte_ub_l1", "mte_l1_bt", "mte_l1_fb",
@@ -433,7 +430,7 @@ LONG = [
 def test_against_one_op_at_a_time(forms: tuple[str, ...], seed: int, count: int, bus: int) -> None:
     blocks = traffic(seed, count, forms, bus)
     coverage = collect(blocks, bus, forms)
-    slow = slow_counts(blocks, lambda desc: CLASSIFIERS[type(desc)](desc, bus))
+    slow = slow_counts(blocks, lambda desc: CLASSIFIERS[desc.family](desc, bus))
     for form in forms:
         compare(coverage, slow, form)
     assert coverage.impossible == []

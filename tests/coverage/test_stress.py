@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,6 +19,7 @@ from tb.harness.layout import DONE, OPEN, PINS, READ
 from tb.isa.block import from_ops
 from tb.isa.dma.op import MteGmL1
 from tb.isa.footprint import Footprint
+from tb.isa.op import replace
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status

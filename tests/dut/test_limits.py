@@ -21,7 +21,7 @@ from tb.dut.limits import capability_filters
 from tb.dut.manifest import Capabilities, reference_manifests
 from tb.dut.selection import sendable, without_legacy
 from tb.isa.descriptor import unpack
-from tb.isa.l0.op import L0Descriptor
+from tb.isa.l0.op import L0Load
 from tb.isa.ops import OPS, SLOTS
 from tests.sim.limited import LIMITED, ExcludedError, check_block
 from tests.wording import says
@@ -174,7 +174,7 @@ def test_loads_to_l0_keep_to_transposition_and_elements(
             coverage.sample(block)
             for words in block.pack():
                 desc = unpack(words)
-                assert isinstance(desc, L0Descriptor)
+                assert isinstance(desc, L0Load)
                 scales += desc.spec.scales
                 if not desc.spec.scales:
                     seen.add((desc.elem_bits, bool(desc.transpose)))

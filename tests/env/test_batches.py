@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from tb.harness.layout import EVENTS, HIT, KNOBS
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.footprint import destinations
+from tb.isa.op import replace
 from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
 from tb.isa.rules import first_d_violation
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -33,6 +32,7 @@ from tb.isa.descriptor import unpack
 from tb.isa.dma.op import MteGmL1
 from tb.isa.fill.op import RawFillL1
 from tb.isa.footprint import destinations, source
+from tb.isa.op import replace
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space
 from tests.wording import pattern

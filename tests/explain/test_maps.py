@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from tb.isa.dma.op import Loop, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint, destination, destinations, source
 from tb.isa.lower import V06Op, lower
+from tb.isa.op import replace
 from tb.isa.ops import OPS
 from tb.isa.profile import parse_profile, using
 from tb.isa.spaces import Space

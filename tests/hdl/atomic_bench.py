@@ -11,7 +11,6 @@ import os
 import random
 import zlib
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,9 @@ from tb.harness.layout import WRITE as WRITE_SIDE
 from tb.harness.mailbox import FaultWindow
 from tb.isa.burst.op import MteUbUb
 from tb.isa.descriptor import pack
-from tb.isa.dma.op import DmaDescriptor, DmaLoop
-from tb.isa.dma.table import MTE_UB_GM
+from tb.isa.dma.op import DmaLoop, DmaOp, Loop, MteUbGm
 from tb.isa.lower import lower
+from tb.isa.op import replace
 from tb.isa.spaces import SIZES, Space
 from tests.hdl.bench import WIDTH, Bench
 from tests.hdl.mini import LOCAL_ENV, MTE3, OPS_ENV, RESULT_ENV
@@ -52,10 +51,9 @@ OPS = int(os.environ.get(OPS_ENV, "300"))
 # ---- stores ----
 
 
-def store(**values: Any) -> DmaDescriptor:
+def store(**values: Any) -> DmaOp:
     """Returns a store of one row of 32 bytes from UB 0 to the base, changed by ``values``."""
-    fields = {
-        "elem_bytes": 1,
+    fields: dict[str, Any] = {
         "ext_addr": GM_BASE,
         "loc_addr": 0,
         "len": 32,
@@ -63,10 +61,12 @@ def store(**values: Any) -> DmaDescriptor:
         "ext_stride": 0,
         "loc_stride": 0,
     }
-    return DmaDescriptor(spec=MTE_UB_GM, **(fields | values))
+    fields |= values
+    loops = [Loop(x.count, x.loc_stride, x.ext_stride) for x in fields.pop("loops", ())]
+    return MteUbGm(**fields, loops=tuple(loops))
 
 
-def places(op: DmaDescriptor) -> list[tuple[int, int]]:
+def places(op: DmaOp) -> list[tuple[int, int]]:
     """Returns GM and UB address of each row, in order."""
     return [(row.dst, row.src) for row in rows(read_descriptor(op))]
 
@@ -85,7 +85,7 @@ class StoreBench(Bench):
             self.window[:] = background
         self.golden = self.window.copy()
 
-    async def stores(self, ops: Sequence[DmaDescriptor], *, check: bool = True) -> NDArray[Any]:
+    async def stores(self, ops: Sequence[DmaOp], *, check: bool = True) -> NDArray[Any]:
         """Runs stores back to back; with ``check`` all of them are legal and GM is compared."""
         dones = await self.run(MTE3, *map(pack, ops))
         assert self.errors == 0, self.mailbox.poll_errors()
@@ -96,12 +96,12 @@ class StoreBench(Bench):
             self.compare(ops)
         return dones
 
-    def apply(self, op: DmaDescriptor) -> None:
+    def apply(self, op: DmaOp) -> None:
         """Stores to what GM is to hold."""
         moved = replace(op, ext_addr=op.ext_addr - WINDOW)
         copy(read_descriptor(moved), {Space.GM: self.golden, Space.UB0: self.ub})
 
-    def compare(self, ops: Sequence[DmaDescriptor] = ()) -> None:
+    def compare(self, ops: Sequence[DmaOp] = ()) -> None:
         """Compares the whole window."""
         wrong = np.flatnonzero(self.window != self.golden)
         if len(wrong):
@@ -252,7 +252,7 @@ async def worked_values(dut: Any) -> None:
         assert zlib.crc32(image) == crc, (name, image.hex())
 
 
-def drawn(rng: random.Random, size: int) -> DmaDescriptor:
+def drawn(rng: random.Random, size: int) -> DmaOp:
     """Returns a legal store inside the first ``size`` bytes of the window."""
     while True:
         kind = rng.randrange(7)

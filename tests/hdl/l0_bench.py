@@ -15,7 +15,7 @@ from cocotb.triggers import Timer
 from tb.harness.mailbox import FaultWindow
 from tb.isa.descriptor import pack
 from tb.isa.dma.op import MteL1Ub
-from tb.isa.l0.op import L0Descriptor
+from tb.isa.l0.op import L0Load
 from tb.isa.lower import lower
 from tb.isa.spaces import Space
 from tests.hdl import l0_reference as ref
@@ -48,7 +48,7 @@ class L0Bench(Bench):
         self.l1 = half_bytes(self.memory.view(Space.L1))
         self.l0 = self.memory.view(Space.L0)
 
-    async def check(self, ops: list[L0Descriptor]) -> None:
+    async def check(self, ops: list[L0Load]) -> None:
         """Runs legal ops back to back and compares all of L0, its holes included."""
         golden = half_bytes(self.l0)
         done = await self.run(MTE1, *(pack(op) for op in ops))
@@ -58,7 +58,7 @@ class L0Bench(Bench):
         wrong = np.flatnonzero(half_bytes(self.l0) != golden)
         assert wrong.size == 0, (len(wrong), [hex(int(at) // 2) for at in wrong[:8]], ops)
 
-    async def verdicts(self, ops: list[L0Descriptor]) -> list[tuple[int, int]]:
+    async def verdicts(self, ops: list[L0Load]) -> list[tuple[int, int]]:
         """Returns status and rule of each op."""
         done = await self.run(MTE1, *(pack(op) for op in ops))
         assert not done["addr"].any()
@@ -69,7 +69,7 @@ class L0Bench(Bench):
 
 SQUARE = {"transpose": 1, "elem": 1, "m_step": 2, "k_step": 1, "src_stride": 2}
 FAR = {"elem": 1, "m_start": 2, "k_start": 2, "m_step": 2, "k_step": 3, "src_stride": 5}
-WORKED: tuple[tuple[L0Descriptor, int, int, int], ...] = (
+WORKED: tuple[tuple[L0Load, int, int, int], ...] = (
     (load("l0b", **SQUARE), 2, 0x226, 0x262),
     (load("l0b", transpose=1, m_step=4, src_stride=4, dst_stride=2), 1, 0x514, 0x688),
     (load("l0b", transpose=1, elem=2, k_step=2), 4, 0x328, 0x344),
@@ -193,7 +193,7 @@ TOO_WIDE: tuple[dict[str, int], ...] = (
 )
 
 
-def at_limits() -> list[L0Descriptor]:
+def at_limits() -> list[L0Load]:
     """Returns loads that just fit, and those that are one unit too far."""
     ops = []
     for name in ref.L0_BYTES:
@@ -296,7 +296,7 @@ async def random_rules(dut: Any) -> None:
     random = np.random.default_rng(3)
     await bench.reset()
     names = list(ref.L0_BYTES)
-    ops: list[L0Descriptor] = []
+    ops: list[L0Load] = []
 
     def some(bits: int) -> int:
         """Returns a number of up to ``bits`` bits, every magnitude as likely."""

@@ -6,17 +6,22 @@ It shares no code with the reference model or with the rules of tb/isa.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from tb.isa.l0.op import L0Descriptor
-from tb.isa.l0.table import LOADS
+from tb.isa.dtypes import Ptr
+from tb.isa.l0.op import LOAD_CLASSES, L0Load
 from tests.model.naive_loads import ELEM_BITS, bits_of, is_scales, memory_of
+
+TYPES = ("i8", "f16", "f32", "f4E2M1x2")
+"""A type for each value of the field ``elem``."""
 
 L1_BYTES = 524288
 L0_BYTES = {"l0a": 65536, "l0b": 65536, "l0a_mx": 4096, "l0b_mx": 4096}
 
 
-def ends(op: L0Descriptor) -> tuple[int, int]:
+def ends(op: L0Load) -> tuple[int, int]:
     """Returns the first bytes after source and destination, of fields of any size."""
     if is_scales(op):
         source = (op.m_start + op.m_step - 1) * op.src_stride + op.k_start + op.k_step
@@ -31,7 +36,7 @@ def ends(op: L0Descriptor) -> tuple[int, int]:
     return op.src_addr + 512 * source, op.dst_addr + 512 * target
 
 
-def violated(op: L0Descriptor) -> int:
+def violated(op: L0Load) -> int:
     """Returns the number of the lowest D rule that is violated, 0 if there is none."""
     starts, steps = (op.m_start, op.k_start), (op.m_step, op.k_step)
     strides = (op.src_stride, op.dst_stride)
@@ -55,10 +60,9 @@ def violated(op: L0Descriptor) -> int:
     return 0
 
 
-def load(name: str, **fields: int) -> L0Descriptor:
+def load(name: str, **fields: int) -> L0Load:
     """Returns a descriptor of one fractal at address 0, or with other fields."""
-    values = {
-        "elem": 0,
+    values: dict[str, Any] = {
         "transpose": 0,
         "src_addr": 0,
         "dst_addr": 0,
@@ -70,10 +74,11 @@ def load(name: str, **fields: int) -> L0Descriptor:
         "dst_stride": 1,
         **fields,
     }
-    return L0Descriptor(LOADS[f"mte_l1_{name}"], **values)
+    types = [Ptr(TYPES[values.pop("elem", 0)], space) for space in ("l1", name)]
+    return LOAD_CLASSES[f"mte_l1_{name}"](**values, src_type=types[0], dst_type=types[1])
 
 
-def draw(random: np.random.Generator, most: int) -> L0Descriptor:
+def draw(random: np.random.Generator, most: int) -> L0Load:
     """Returns a legal load whose destination bytes are each written once.
 
     Args:

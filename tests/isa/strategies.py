@@ -7,12 +7,11 @@ from typing import Any, cast
 
 from hypothesis import strategies as st
 
-from tb.isa.burst.op import BurstDescriptor, BurstOp, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.burst.table import BIAS_TYPES, BURST_LAYOUT, MTE_L1_BT, MTE_L1_FB, MTE_UB_L1, MTE_UB_UB
+from tb.isa.burst.op import BurstOp, MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
+from tb.isa.burst.table import BIAS_TYPES
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.op import (
-    DmaDescriptor,
-    DmaLoop,
+    DMA_CLASSES,
     DmaOp,
     Loop,
     MteGmL1,
@@ -21,13 +20,12 @@ from tb.isa.dma.op import (
     MteUbGm,
     Pad,
 )
-from tb.isa.dma.table import DMA_LAYOUT, MTE_GM_L1, MTE_GM_UB, MTE_L1_UB, MTE_UB_GM
+from tb.isa.dma.table import DMA_LAYOUT, MAX_LOOPS
 from tb.isa.dtypes import DTYPES, ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.fields import Layout
 from tb.isa.fix.op import (
     Atomic,
     FbPtr,
-    FixDescriptor,
     FixOp,
     Loop3,
     MteL0cGm,
@@ -42,21 +40,16 @@ from tb.isa.fix.table import (
     ATOMIC_OPS,
     CLIP_TYPES,
     DST_CODES,
-    FIX_LAYOUT,
-    MTE_L0C_GM,
-    MTE_L0C_L1,
-    MTE_L0C_UB,
     NO_CONVERT,
     NUMBER_TYPES,
     QUANT_BY_CODE,
     QUANT_MODES,
     QuantMode,
 )
-from tb.isa.lower import Descriptor, V06Op
-from tb.isa.nz.op import MteGmL1Frac, NzDescriptor
-from tb.isa.nz.table import MODES, NZ_LAYOUT
-
-SIZES = st.sampled_from((1, 2, 4, 8))
+from tb.isa.lower import OP_CLASSES, V06Op
+from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.nz.table import MODES
+from tb.isa.op import Op
 
 
 def container(name: str, layout: Layout = DMA_LAYOUT) -> st.SearchStrategy[int]:
@@ -65,64 +58,18 @@ def container(name: str, layout: Layout = DMA_LAYOUT) -> st.SearchStrategy[int]:
     return st.one_of(st.sampled_from((0, 1, limit)), st.integers(0, limit))
 
 
-DMA_LOOPS = st.lists(
-    st.builds(
-        DmaLoop,
-        container("loop0_count"),
-        container("loop0_ext_stride"),
-        container("loop0_loc_stride"),
-    ),
-    max_size=3,
-).map(tuple)
+def _fields(cls: type[Op]) -> st.SearchStrategy[Op]:
+    """Ops with any value in each field, of types that fit."""
+    values = {name: container(name, cls.spec.layout) for name in cls.spec.layout}
+    if "n_loops" in values:
+        values = {**values, "n_loops": st.just(MAX_LOOPS)}  # absent ones have fixed values
+    if "quant" in values:
+        values |= {"quant": st.sampled_from(tuple(QUANT_BY_CODE)), "dst_type": st.integers(0, 9)}
+    return st.fixed_dictionaries(values).map(lambda found: cls.built(found, *cls.fitting(found)))
 
-DMA_DESCRIPTORS = st.builds(
-    DmaDescriptor,
-    spec=st.sampled_from((MTE_GM_UB, MTE_UB_GM, MTE_GM_L1, MTE_L1_UB)),
-    elem_bytes=SIZES,
-    ext_addr=container("ext_addr"),
-    loc_addr=container("loc_addr"),
-    len=container("len"),
-    n_burst=container("n_burst"),
-    ext_stride=container("ext_stride"),
-    loc_stride=container("loc_stride"),
-    loops=DMA_LOOPS,
-    pad_en=st.integers(0, 3),
-    pad_legacy=st.integers(0, 1),
-    pad_left=container("pad_left"),
-    pad_right=container("pad_right"),
-    pad_value=container("pad_value"),
-    l2=container("l2"),
-    ub_sub=st.integers(0, 1),
-)
 
-BURST_DESCRIPTORS = st.builds(
-    BurstDescriptor,
-    spec=st.sampled_from((MTE_UB_UB, MTE_UB_L1, MTE_L1_BT, MTE_L1_FB)),
-    **{name: container(name, BURST_LAYOUT) for name in BURST_LAYOUT},
-)
-
-NZ_DESCRIPTORS = st.builds(
-    NzDescriptor,
-    elem_bytes=st.sampled_from((1, 2, 4)),
-    **{name: container(name, NZ_LAYOUT) for name in NZ_LAYOUT if name != "elem_log2"},
-)
-
-FIX_DESCRIPTORS = st.builds(
-    FixDescriptor,
-    spec=st.sampled_from((MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB)),
-    **{
-        name: st.sampled_from(tuple(QUANT_BY_CODE))
-        if name == "quant"
-        else st.integers(0, 9)
-        if name == "dst_type"
-        else container(name, FIX_LAYOUT)
-        for name in FIX_LAYOUT
-    },
-)
-
-DESCRIPTORS: st.SearchStrategy[Descriptor] = st.one_of(
-    DMA_DESCRIPTORS, BURST_DESCRIPTORS, NZ_DESCRIPTORS, FIX_DESCRIPTORS
-)
+DMA_DESCRIPTORS = st.one_of([_fields(cls) for cls in DMA_CLASSES])
+DESCRIPTORS: st.SearchStrategy[Op] = st.one_of([_fields(cls) for cls in OP_CLASSES.values()])
 
 _NUMBER = st.integers(0, 1 << 48)
 _SIX = cast("st.SearchStrategy[tuple[int, int, int, int, int, int]]", st.tuples(*[_NUMBER] * 6))

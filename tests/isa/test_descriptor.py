@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 
 import numpy as np
@@ -17,19 +16,20 @@ from tb.common.paths import ROOT
 from tb.isa.block import from_ops
 from tb.isa.burst.op import MteL1Fb
 from tb.isa.descriptor import field_values, pack, pack_columns, unpack, unpack_fields
-from tb.isa.dma.op import DmaDescriptor, MteGmUb
-from tb.isa.dma.table import DMA_LAYOUT, MTE_GM_UB
+from tb.isa.dma.op import DmaOp, MteGmUb
+from tb.isa.dma.table import DMA_LAYOUT
 from tb.isa.dtypes import NIBBLE_DTYPES, Ptr
 from tb.isa.fields import DESC_BITS, Field, Layout
 from tb.isa.l0.op import Shape, shaped
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import replace
 from tb.isa.ops import LAYOUTS, OPS
 from tb.isa.rules import RULES, first_d_violation
 from tb.isa.verilog import HEADER, header_text
 from tests.isa.strategies import DESCRIPTORS, DMA_DESCRIPTORS, v06_ops
 
-PLAIN = DmaDescriptor(MTE_GM_UB, 1, 0, 0, 32, 1, 0, 0)
+PLAIN = MteGmUb(0, 0, 32, 1, 0, 0)
 
 
 @pytest.mark.long
@@ -40,7 +40,7 @@ def test_unpack_inverts_pack(desc: Descriptor) -> None:
 
 @pytest.mark.long
 @given(st.lists(DMA_DESCRIPTORS, min_size=1, max_size=8))
-def test_columns_pack_like_scalars(descs: list[DmaDescriptor]) -> None:
+def test_columns_pack_like_scalars(descs: list[DmaOp]) -> None:
     values = [field_values(desc) for desc in descs]
     columns = {
         name: np.array([value[name] for value in values], dtype=np.int64) for name in DMA_LAYOUT
@@ -58,7 +58,7 @@ def test_columns_refuse_values_that_do_not_fit() -> None:
 def test_ops_of_half_bytes_convert_back(dtype: str) -> None:
     l1, fb, l0a = (Ptr(dtype, space) for space in ("l1", "fb", "l0a"))
     copy = MteL1Fb(0, 0, 1, 1, 0, 0, l1, fb)
-    load = dataclasses.replace(shaped("mte_l1_l0a", 0, 0, Shape(64, 64), l1, l0a), shape=None)
+    load = replace(shaped("mte_l1_l0a", 0, 0, Shape(64, 64), l1, l0a), shape=None)
     assert from_ops([copy, load]).program() == [(copy,), (load,)]
 
 
@@ -73,13 +73,13 @@ def test_packing_keeps_the_verdict(op: V06Op) -> None:
 
 @pytest.mark.parametrize("low", [0, 1, 31])
 def test_saturated_address_keeps_its_alignment(low: int) -> None:
-    fields = unpack_fields(pack(dataclasses.replace(PLAIN, loc_addr=(1 << 60) + low)), DMA_LAYOUT)
+    fields = unpack_fields(pack(replace(PLAIN, loc_addr=(1 << 60) + low)), DMA_LAYOUT)
     assert fields["loc_addr"] == (1 << 24) - 32 + low
 
 
 def test_negative_operand_is_refused() -> None:
     with pytest.raises(ValueError, match="unsigned"):
-        pack(dataclasses.replace(PLAIN, len=-1))
+        pack(replace(PLAIN, len=-1))
 
 
 def test_unknown_opcode_is_named() -> None:
@@ -119,11 +119,11 @@ def test_a_block_converts_back_to_its_program(op: V06Op) -> None:
     (only,) = block.program()[0]
     if isinstance(op, MteGmL1Frac):
         # No outer stride is the same op as a stride of 0.
-        op = dataclasses.replace(op, src_outer_stride=op.src_outer_stride or None)
+        op = replace(op, src_outer_stride=op.src_outer_stride or None)
     if isinstance(op, MteGmUb) and op.pad is not None:
         # pad(value) and pad(value, 0, 0) are one op; a block holds the counts.
-        pad = dataclasses.replace(op.pad, left=op.pad.left or 0, right=op.pad.right or 0)
-        op = dataclasses.replace(op, pad=pad)
+        pad = replace(op.pad, left=op.pad.left or 0, right=op.pad.right or 0)
+        op = replace(op, pad=pad)
     assert only == op
     assert (block.pack()[0] == pack(lower(op))).all()
 
@@ -134,7 +134,7 @@ def test_block_of_several_families_packs_each_by_its_layout(ops: list[V06Op]) ->
     block = from_ops(ops)
     descs = [lower(op) for op in ops]
     assert (block.pack() == [pack(desc) for desc in descs]).all()
-    legal = dataclasses.replace(block, descriptors={})
+    legal = replace(block, descriptors={})
     fit = [n for n, desc in enumerate(descs) if unpack(pack(desc)) == desc]
     if len(fit) == len(ops):
         assert (legal.pack() == block.pack()).all()

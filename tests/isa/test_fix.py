@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from functools import partial
 
 import numpy as np
@@ -26,7 +25,6 @@ from tb.isa.fix.op import (
     PreRelu,
     Scalar,
     clip_bits,
-    lower_fix,
     number_bits,
     number_of,
 )
@@ -40,6 +38,9 @@ from tb.isa.footprint import (
     row_overlap,
     source,
 )
+from tb.isa.lower import lower
+from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import replace
 from tb.isa.rules import first_d_violation, s_violations, t_violations
 from tb.isa.spaces import Space
 from tb.isa.text import to_text
@@ -65,9 +66,9 @@ SEED_OP = MteL0cGm(
 )  # fmt: skip
 
 
-gm = partial(dataclasses.replace, MteL0cGm(0, 0, 16, 32, 16, 32))
-l1 = partial(dataclasses.replace, MteL0cL1(0, 0, 16, 32, 16, 32))
-ub = partial(dataclasses.replace, MteL0cUb(0, 0, 16, 32, 16, 32))
+gm = partial(replace, MteL0cGm(0, 0, 16, 32, 16, 32))
+l1 = partial(replace, MteL0cL1(0, 0, 16, 32, 16, 32))
+ub = partial(replace, MteL0cUb(0, 0, 16, 32, 16, 32))
 half = partial(gm, pre_quant=TO_F16, dst_type=F16_GM)
 nibble = partial(gm, pre_quant=TO_S4, dst_type=I4_GM)
 
@@ -196,16 +197,25 @@ CASES = [
 
 @pytest.mark.parametrize(("op", "rule"), CASES)
 def test_lowest_violated_rule(op: FixOp, rule: int) -> None:
-    desc = lower_fix(op)
+    desc = lower(op)
     for one in (desc, unpack(pack(desc))):
         violation = first_d_violation(one)
         assert (violation.rule.name if violation else "") == (f"FIX-L{rule:02d}" if rule else "")
 
 
 def test_rules_of_other_ops_do_not_apply() -> None:
-    assert first_d_violation(lower_fix(gm(dst_stride=33))) is None
+    assert first_d_violation(lower(gm(dst_stride=33))) is None
     assert "FIX-L17" not in gm().spec.rule_names
     assert "FIX-L21" not in l1().spec.rule_names
+
+
+def test_words_without_a_code_are_refused() -> None:
+    words: dict[str, str]
+    for words in ({"sat": "saturate"}, {"layout": "nd2nz"}, {"ub_split": "split_k"}):
+        with pytest.raises(ValueError, match="one of"):
+            ub(**words)
+    with pytest.raises(ValueError, match="nd2nz, dn2nz"):
+        MteGmL1Frac(0, 0, "nz2nd", 1, 1, 1, 1, 1, 1, 1)
 
 
 RELU = PreRelu("scalar_relu", HALF)
@@ -244,7 +254,6 @@ RELU = PreRelu("scalar_relu", HALF)
         (half(layout="nz2nz"), 9),
         (gm(layout="nz2nz", loop3=Loop3(1, 1, 1)), 9),
         (gm(loop3=Loop3(1, 1, 1)), 10),
-        (gm(sat="saturate"), 10),
         (half(atomic=Atomic("f32", "add")), 11),
         (half(atomic=Atomic("f16", "sub")), 11),
         (nibble(atomic=Atomic("s8", "add")), 11),
@@ -277,7 +286,7 @@ def test_front_end_rules(op: FixOp, rule: int) -> None:
     ],
 )
 def test_rows_that_overlap_are_recognised(op: FixOp, broken: bool) -> None:
-    names = [violation.rule.name for violation in t_violations(lower_fix(op))]
+    names = [violation.rule.name for violation in t_violations(lower(op))]
     assert names == (["FIX-L24"] if broken else [])
 
 
@@ -333,7 +342,7 @@ def _touched(op: FixOp) -> tuple[set[int], dict[Space, set[int]]]:
     ],
 )
 def test_footprints_against_the_loops_of_the_spec(op: FixOp) -> None:
-    desc = lower_fix(op)
+    desc = lower(op)
     words, written = _touched(op)
     assert flag_blocks(desc).tolist() == sorted({word // 512 for word in words})
     if desc.is_nop:
@@ -350,11 +359,11 @@ def test_footprints_against_the_loops_of_the_spec(op: FixOp) -> None:
 
 def test_parameters_are_those_of_the_channels() -> None:
     op = half(pre_quant=VECTOR, pre_relu=PreRelu("vector_relu", FbPtr("f32", 1024)), n=20)
-    quant, alphas = parameters(lower_fix(op))
+    quant, alphas = parameters(lower(op))
     assert (quant.space, quant.base, quant.bytes, quant.end) == (Space.FB, 0, 160, 160)
     assert (alphas.base, alphas.bytes) == (1024, 80)
-    assert parameters(lower_fix(dataclasses.replace(op, m=0))) == ()
-    assert parameters(lower_fix(half())) == ()
+    assert parameters(lower(replace(op, m=0))) == ()
+    assert parameters(lower(half())) == ()
 
 
 @pytest.mark.parametrize(
@@ -366,17 +375,16 @@ def test_parameters_are_those_of_the_channels() -> None:
         (gm(atomic=Atomic("f64", "add")), "atomic type"),
         (gm(pre_relu=PreRelu("leaky")), "pre_relu"),
         (gm(pre_relu=PreRelu("scalar_relu", Scalar("i8", 1))), "one of f32"),
-        (ub(ub_split="split_k"), "dst_mode"),
     ],
 )
 def test_ops_without_a_descriptor_are_errors(op: FixOp, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        lower_fix(op)
+        lower(op)
 
 
 def test_from_ops_keeps_the_fills() -> None:
     block = from_ops([gm(), gm(), gm()])
-    delayed = dataclasses.replace(block, flag_delay=np.array([-1, 5, 7]))
+    delayed = replace(block, flag_delay=np.array([-1, 5, 7]))
     part: OpBlock = delayed.take(1, 3)
     assert part.flag_delay is not None
     assert part.flag_delay.tolist() == [5, 7]

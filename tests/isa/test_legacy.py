@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
+from tb.isa.descriptor import field_values
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -20,9 +19,10 @@ from tb.isa.dma.legacy import (
     write_registers,
     writes_between,
 )
-from tb.isa.dma.op import DmaLoop, Loop, MteGmUb, MteUbGm, Pad, lower_dma
+from tb.isa.dma.op import DmaLoop, Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import replace
 from tb.isa.text import to_text
 
 COPY_IN = CopyGmToUbuf(0x1001, 64, 0, 3, 40, 4, 8, 1, 2, 100, 96)
@@ -38,7 +38,7 @@ def after(*ops: LegacySet) -> DmaRegisters:
 
 def test_reset_state() -> None:
     assert lower_copy(COPY_OUT, DmaRegisters()).loops == tuple(
-        lower_dma(MteUbGm(0, 0, 1, 1, 0, 0, (Loop(1, 0, 0),) * 2)).loops
+        MteUbGm(0, 0, 1, 1, 0, 0, (Loop(1, 0, 0),) * 2).loops
     )
     assert DmaRegisters().pad_value == 0
 
@@ -50,11 +50,11 @@ def test_registers_persist_and_belong_to_their_direction() -> None:
         SetLoopStride("outtoub", 2, 1 << 39, 4096),
     )
     incoming, outgoing = lower_copy(COPY_IN, registers), lower_copy(COPY_OUT, registers)
-    assert incoming.loops == (DmaLoop(4, 1000, 2048), DmaLoop(5, 1 << 39, 4096))
-    assert [loop.count for loop in outgoing.loops] == [1, 1]
+    assert incoming.field_loops == (DmaLoop(4, 1000, 2048), DmaLoop(5, 1 << 39, 4096))
+    assert [loop.count for loop in outgoing.field_loops] == [1, 1]
     # Those of a store name UB first.
     registers = after(SetLoopSize("ubtoout", 2, 3), SetLoopStride("ubtoout", 2, 64, 1 << 38))
-    assert lower_copy(COPY_OUT, registers).loops[1] == DmaLoop(3, 1 << 38, 64)
+    assert lower_copy(COPY_OUT, registers).field_loops[1] == DmaLoop(3, 1 << 38, 64)
 
 
 @pytest.mark.parametrize(
@@ -95,14 +95,12 @@ def test_legacy_and_v06_lower_alike_but_for_the_pad_unit() -> None:
     assert op == MteGmUb(
         0x1001, 64, 40, 3, 100, 96, (Loop(4, 1000, 2048), Loop(5, 0, 0)), Pad("i8", 0x5A, 4, 8), 2
     )
-    assert dataclasses.replace(lower_copy(COPY_IN, registers), pad_legacy=0) == lower_dma(op)
-    assert lower_copy(COPY_OUT, registers) == lower_dma(to_v06(COPY_OUT, registers))
+    assert field_values(replace(lower_copy(COPY_IN, registers), pad_legacy=0)) == field_values(op)
+    assert lower_copy(COPY_OUT, registers) == to_v06(COPY_OUT, registers)
 
 
 def test_padding_bytes_that_are_no_elements_have_no_v06_form() -> None:
-    copy = dataclasses.replace(
-        COPY_IN, left_padding=3, src_type=Ptr("f16", "gm"), dst_type=Ptr("f16", "ub")
-    )
+    copy = replace(COPY_IN, left_padding=3, src_type=Ptr("f16", "gm"), dst_type=Ptr("f16", "ub"))
     with pytest.raises(ValueError, match="DMA-L09"):
         to_v06(copy, DmaRegisters())
 
@@ -150,11 +148,11 @@ def test_repack_reads_like_the_documents() -> None:
     op = MteGmL1Frac(0, 0, "nd2nz", 32, 16, 32, 2, 1, 16, 64, 1024)
     assert to_text(op) == NZ_TEXT
     alone = NZ_TEXT.replace(", %c1024_i64", "").replace("src_layout(i64, i64)", "src_layout(i64)")
-    assert to_text(dataclasses.replace(op, src_outer_stride=None)) == alone
+    assert to_text(replace(op, src_outer_stride=None)) == alone
 
 
 def test_a_vector_core_is_named_after_its_op() -> None:
-    op = dataclasses.replace(MteUbGm(32, 16, 40, 3, 64, 64), ub_sub=1)
+    op = replace(MteUbGm(32, 16, 40, 3, 64, 64), ub_sub=1)
     assert to_text(op).endswith(", i64 // ub_sub 1")
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, DmaRegisters, lower_copy
 from tb.isa.dma.op import (
-    DmaDescriptor,
     DmaOp,
     Loop,
     MteGmL1,
@@ -19,16 +17,17 @@ from tb.isa.dma.op import (
     MteL1Ub,
     MteUbGm,
     Pad,
-    lower_dma,
 )
 from tb.isa.dtypes import Ptr
+from tb.isa.lower import lower
+from tb.isa.op import replace
 from tb.isa.profile import parse_profile, using
 from tb.isa.rules import RULES, first_d_violation, s_violations, t_violations
 
 F16_GM, F16_UB = Ptr("f16", "gm"), Ptr("f16", "ub")
 LOAD = MteGmUb(0, 0, 64, 2, 64, 64, src_type=F16_GM, dst_type=F16_UB)
 STORE = MteUbGm(0, 0, 64, 2, 64, 64)
-PADDED = dataclasses.replace(LOAD, len_burst=40, pad=Pad("f16", 0x3C00, 0, 0))
+PADDED = replace(LOAD, len_burst=40, pad=Pad("f16", 0x3C00, 0, 0))
 COPY_IN = CopyGmToUbuf(0, 0, 0, 2, 40, 0, 0, 1, 0, 64, 64, F16_GM, F16_UB)
 COPY_OUT = CopyUbufToGm(0, 0, 0, 2, 64, 0, 64, 64)
 UB = 262144
@@ -36,18 +35,14 @@ L1 = 524288
 GM = 1 << 40
 
 
-def rule_of(desc: DmaDescriptor) -> int:
+def rule_of(desc: DmaOp) -> int:
     violation = first_d_violation(desc)
     return violation.rule.number if violation else 0
 
 
-def changed(base: DmaOp | CopyGmToUbuf | CopyUbufToGm, **changes: Any) -> DmaDescriptor:
-    op = dataclasses.replace(base, **changes)
-    return (
-        lower_copy(op, DmaRegisters())
-        if isinstance(op, CopyGmToUbuf | CopyUbufToGm)
-        else lower_dma(op)
-    )
+def changed(base: DmaOp | CopyGmToUbuf | CopyUbufToGm, **changes: Any) -> DmaOp:
+    op = replace(base, **changes)
+    return lower_copy(op, DmaRegisters()) if isinstance(op, CopyGmToUbuf | CopyUbufToGm) else op
 
 
 load, store, padded = partial(changed, LOAD), partial(changed, STORE), partial(changed, PADDED)
@@ -194,7 +189,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("desc", "rule"), CASES)
-def test_lowest_violated_rule(desc: DmaDescriptor, rule: int) -> None:
+def test_lowest_violated_rule(desc: DmaOp, rule: int) -> None:
     assert rule_of(desc) == rule
 
 
@@ -208,18 +203,18 @@ def test_messages_give_value_and_range() -> None:
     [
         (LOAD, []),
         (PADDED, []),
-        (dataclasses.replace(LOAD, pad=Pad("f16", 0)), []),
-        (dataclasses.replace(LOAD, pad=Pad("f16", 0, 1)), [2]),
-        (dataclasses.replace(LOAD, pad=Pad("f16", 0, None, 1)), [2]),
-        (dataclasses.replace(LOAD, pad=Pad("f32", 0)), [3]),
-        (dataclasses.replace(LOAD, pad=Pad("ui16", 0)), [3]),
-        (dataclasses.replace(LOAD, src_type=Ptr("f16", "ub")), [4]),
-        (dataclasses.replace(LOAD, dst_type=Ptr("f32", "ub")), [4]),
-        (dataclasses.replace(LOAD, src_type=Ptr("f4", "gm")), [4]),
-        (dataclasses.replace(LOAD, l2_cache_ctl=4), [15]),
-        (dataclasses.replace(STORE, l2_cache_ctl=15), []),
-        (dataclasses.replace(STORE, l2_cache_ctl=16), [15]),
-        (dataclasses.replace(LOAD, pad=Pad("f32", 0, 1), l2_cache_ctl=9), [2, 3, 15]),
+        (replace(LOAD, pad=Pad("f16", 0)), []),
+        (replace(LOAD, pad=Pad("f16", 0, 1)), [2]),
+        (replace(LOAD, pad=Pad("f16", 0, None, 1)), [2]),
+        (replace(LOAD, pad=Pad("f32", 0)), [3]),
+        (replace(LOAD, pad=Pad("ui16", 0)), [3]),
+        (replace(LOAD, src_type=Ptr("f16", "ub")), [4]),
+        (replace(LOAD, dst_type=Ptr("f32", "ub")), [4]),
+        (replace(LOAD, src_type=Ptr("f4", "gm")), [4]),
+        (replace(LOAD, l2_cache_ctl=4), [15]),
+        (replace(STORE, l2_cache_ctl=15), []),
+        (replace(STORE, l2_cache_ctl=16), [15]),
+        (replace(LOAD, pad=Pad("f32", 0, 1), l2_cache_ctl=9), [2, 3, 15]),
     ],
 )
 def test_front_end_rules(op: MteGmUb | MteUbGm, rules: list[int]) -> None:
@@ -241,7 +236,7 @@ def test_front_end_rules(op: MteGmUb | MteUbGm, rules: list[int]) -> None:
         (load(len_burst=0, loops=(Loop(2, 0, 0),)), []),
     ],
 )
-def test_undefined_ops_are_recognised(desc: DmaDescriptor, rules: list[int]) -> None:
+def test_undefined_ops_are_recognised(desc: DmaOp, rules: list[int]) -> None:
     """DMA-L13."""
     assert [violation.rule.number for violation in t_violations(desc)] == rules
 
@@ -255,7 +250,7 @@ def test_every_rule_of_the_spec_is_here() -> None:
 
 F32_ROWS = {"src_type": Ptr("f32", "gm"), "dst_type": Ptr("f32", "ub")}
 FIVE = {"len_burst": 5, "src_stride": 8, "dst_stride": 5}
-KNOB_CASES: list[tuple[str, DmaDescriptor, int, int]] = [
+KNOB_CASES: list[tuple[str, DmaOp, int, int]] = [
     # profile text, descriptor, rule under seed, rule under the profile
     ("len_bits = 21", load(**one_row(65536)), 5, 0),
     ("len_bits = 21", load(**one_row(2097152)), 5, 5),
@@ -281,7 +276,7 @@ KNOB_CASES: list[tuple[str, DmaDescriptor, int, int]] = [
 
 
 @pytest.mark.parametrize(("profile", "desc", "seed", "other"), KNOB_CASES)
-def test_knobs_change_rules(profile: str, desc: DmaDescriptor, seed: int, other: int) -> None:
+def test_knobs_change_rules(profile: str, desc: DmaOp, seed: int, other: int) -> None:
     assert rule_of(desc) == seed
     with using(parse_profile(profile)):
         assert rule_of(desc) == other
@@ -306,7 +301,7 @@ def test_knobs_change_rules(profile: str, desc: DmaDescriptor, seed: int, other:
         ),
     ],
 )
-def test_undefined_ops_under_a_profile(profile: str, desc: DmaDescriptor, rules: list[int]) -> None:
+def test_undefined_ops_under_a_profile(profile: str, desc: DmaOp, rules: list[int]) -> None:
     """DMA-L13, DMA-L18 and DMA-L19."""
     with using(parse_profile(profile)):
         assert [violation.rule.number for violation in t_violations(desc)] == rules
@@ -314,4 +309,4 @@ def test_undefined_ops_under_a_profile(profile: str, desc: DmaDescriptor, rules:
 
 def test_too_many_loops_are_refused() -> None:
     with pytest.raises(ValueError, match=r"0\.\.3"):
-        load(loops=(Loop(1, 0, 0),) * 4)
+        lower(load(loops=(Loop(1, 0, 0),) * 4))

@@ -13,7 +13,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
@@ -82,7 +81,7 @@ def some(toy: str, **changes: Any) -> Any:
     """Returns a toy op of three bursts."""
     make = of("tb.isa.burst.op", "BURST_CLASSES")[toy]
     destination = 128 if TOYS[toy]["destination"] == "fb" else 8192
-    return replace(make(64, destination, 2, 3, 1, 4), **changes)
+    return of("tb.isa.op", "replace")(make(64, destination, 2, 3, 1, 4), **changes)
 
 
 def moved(op: Any) -> list[tuple[int, int]]:
@@ -90,8 +89,8 @@ def moved(op: Any) -> list[tuple[int, int]]:
     unit = 64 if op.spec.destination == "fb" else 32
     found = []
     for burst in range(op.n_burst):
-        src = op.addresses[0] + burst * (op.len_burst + op.src_gap) * unit
-        dst = op.addresses[1] + burst * (op.len_burst + op.dst_gap) * unit
+        src = op.src_addr + burst * (op.len_burst + op.src_gap) * unit
+        dst = op.dst_addr + burst * (op.len_burst + op.dst_gap) * unit
         found += [(src + byte, dst + byte) for byte in range(op.len_burst * unit)]
     return found
 

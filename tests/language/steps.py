@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from tb.isa.ctrl import CtrlOp, SetAtomic
 from tb.isa.dma.legacy import (
@@ -18,6 +17,7 @@ from tb.isa.dma.legacy import (
 from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.lower import reads_ctrl
 from tb.isa.mad import Mad
+from tb.isa.op import replace
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.text import AnyOp
 from tb.language.order.order import Order

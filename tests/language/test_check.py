@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from tb.isa.fix.op import Atomic, MteL0cGm, MteL0cL1, MteL0cUb, PreQuant, PreRel
 from tb.isa.lower import V06Op
 from tb.isa.mad import Mad
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import operand_names, replace
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.profile import A5, SEED, Profile, using
 from tb.isa.rule import Violation
@@ -295,8 +296,10 @@ def masked(value: Any, rng: random.Random, share: float, name: str = "") -> Any:
         return UNKNOWN if rng.random() < share else value
     if isinstance(value, tuple):
         return tuple(masked(part, rng, share, name) for part in value)
-    if is_dataclass(value) and not isinstance(value, Ptr | type):
-        parts = {x.name: masked(getattr(value, x.name), rng, share, x.name) for x in fields(value)}
+    if isinstance(value, V06Op) or (is_dataclass(value) and not isinstance(value, Ptr | type)):
+        names = operand_names(type(value))
+        parts = {x: masked(getattr(value, x), rng, share, x) for x in names}
+        parts = {x: part for x, part in parts.items() if part is not getattr(value, x)}
         return replace(value, **parts)
     return value
 
@@ -391,7 +394,7 @@ ONE = Scalar("f32", 0x3F800000)
 def l0c_gm(dst: str = "f32", acc: str = "f32", **fields: object) -> MteL0cGm:
     """Returns a write-back of one element."""
     src, to = Ptr(acc, "l0c"), Ptr(dst, "gm")
-    return MteL0cGm(0, 0, 1, 1, 0, 1, src_type=src, dst_type=to, **fields)  # type: ignore[arg-type]
+    return MteL0cGm(0, 0, 1, 1, 0, 1, src_type=src, dst_type=to, **fields)
 
 
 def copy(kind: type, source: str, destination: str) -> AnyOp:

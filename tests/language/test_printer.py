@@ -9,12 +9,11 @@ and addresses of more than 63 bits.
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import fields
 from itertools import islice
 
 import numpy as np
@@ -39,6 +38,7 @@ from tb.isa.fix.table import SAT_MODES
 from tb.isa.l0.op import Shape, shaped
 from tb.isa.lower import V06Op
 from tb.isa.mad import Mad
+from tb.isa.op import replace
 from tb.isa.pipes import Pipe
 from tb.isa.profile import using
 from tb.isa.text import AnyOp
@@ -97,7 +97,7 @@ def ops_of(text: str) -> list[AnyOp]:
 
 def alone(step: Step) -> Step:
     """Returns a step without its place in the text."""
-    return dataclasses.replace(step, place=NOWHERE)
+    return replace(step, place=NOWHERE)
 
 
 def test_a_program_defines_each_name_once() -> None:
@@ -189,7 +189,7 @@ def test_numbers_of_every_type_and_size_are_read_back(form: str) -> None:
     """Clips, counts, registers at their limits, and types of legacy copies."""
     ops: list[AnyOp] = [
         *(MteL0cGm(0, 0, 16, 32, 16, 32, pre_relu=clip) for clip in CLIPS),
-        *(dataclasses.replace(LOAD, len_burst=value) for value in NUMBERS),
+        *(replace(LOAD, len_burst=value) for value in NUMBERS),
         SetLoopSize("ubtoout", 0, (1 << 21) - 1),
         SetLoopStride("outtoub", 1, 1 << 39, 2048),
         SetLoopStride("ubtoout", 2, 32, 1 << 39),
@@ -204,11 +204,11 @@ def test_numbers_of_every_type_and_size_are_read_back(form: str) -> None:
 
 
 def test_values_without_a_text() -> None:
-    wide = dataclasses.replace(LOAD, pad=Pad("i8", 256))
+    wide = replace(LOAD, pad=Pad("i8", 256))
     assert unprintable(wide) == "0x100 is no value of type i8"
-    assert "pointers have 64 bits" in unprintable(dataclasses.replace(LOAD, gm_src=1 << 63))
+    assert "pointers have 64 bits" in unprintable(replace(LOAD, gm_src=1 << 63))
     assert line_says(unprintable(SetMovPadVal("f16", 0x10000)), "0x10000 no value type f16")
-    assert not unprintable(dataclasses.replace(LOAD, len_burst=1 << 80, gm_src=(1 << 63) - 1))
+    assert not unprintable(replace(LOAD, len_burst=1 << 80, gm_src=(1 << 63) - 1))
     with pytest.raises(UnprintableError):
         program_text(linked_steps([Linked((wide,))]))
 

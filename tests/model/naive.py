@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
-from tb.isa.dma.op import DmaDescriptor, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.dma.op import DmaOp, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.profile import current
 from tb.isa.spaces import Space
 from tests.model.naive_fix import atomic
@@ -172,7 +172,7 @@ def loops_of(op: MteGmUb | MteUbGm | MteGmL1 | MteL1Ub) -> list[tuple[int, int, 
     return [(loop.count, loop.src_stride, loop.dst_stride) for loop in op.loops]
 
 
-def read_descriptor(desc: DmaDescriptor) -> Plain:
+def read_descriptor(desc: DmaOp) -> Plain:
     """Reads the fields of the descriptor of any strided copy."""
     ub = Space.UB1 if desc.ub_sub else Space.UB0
     name = desc.spec.name
@@ -183,7 +183,7 @@ def read_descriptor(desc: DmaDescriptor) -> Plain:
         "mte_l1_ub": (Space.L1, ub),
     }[name]
     ends, strides = (desc.ext_addr, desc.loc_addr), (desc.ext_stride, desc.loc_stride)
-    loops = [(loop.count, loop.ext_stride, loop.loc_stride) for loop in desc.loops]
+    loops = [(loop.count, loop.ext_stride, loop.loc_stride) for loop in desc.field_loops]
     if name == "mte_ub_gm":
         ends, strides = ends[::-1], strides[::-1]
         loops = [(count, of, to) for count, to, of in loops]

@@ -60,7 +60,7 @@ def elements(op: FixOp) -> Iterator[Element]:
     repeats, s3, d3 = 1, 0, 0
     if op.loop3 is not None:
         repeats, s3, d3 = op.loop3.count, op.loop3.src_stride, op.loop3.dst_stride
-    k = op.k if op.layout == "nz2dn" else 1
+    k = op.k if op.layout_name == "nz2dn" else 1
     assert k is not None
     for r in range(repeats):
         for m in range(op.m):
@@ -80,11 +80,11 @@ def place(op: FixOp, base: int, m: int, n: int) -> tuple[Space, int]:
             half, n = divmod(n, op.n // 2)
         space = (Space.UB0, Space.UB1)[half]
     ds = op.dst_stride
-    if op.layout == "nz2dn":
+    if op.layout_name == "nz2dn":
         return space, base + n * ds + m
-    if op.layout == "nz2nz" and op.split:
+    if op.layout_name == "nz2nz" and op.split:
         return space, n // 8 * ds + m * 8 + n % 8
-    if op.layout == "nz2nz":
+    if op.layout_name == "nz2nz":
         return space, n // 16 * ds + m * 16 + n % 16
     return space, base + m * ds + n
 
@@ -140,7 +140,7 @@ def value(op: FixOp, n: int, accumulator: int, fb: NDArray) -> int:  # type: ign
     return naive.element(
         accumulator, mode, kind, scale=scale, offset=offset, signed=signed,
         relu="" if relu is None else relu.mode, alpha=alpha, clip=clip,
-        sat=saturation(op.sat or "sat", mode, target),
+        sat=saturation(op.sat_name or "sat", mode, target),
         replace=current().alpha == "replace",
     )  # fmt: skip
 
@@ -164,5 +164,5 @@ def store(op: FixOp, element: Element, y: int, images: Images, old: Images) -> N
     atomic = op.atomic if isinstance(op, MteL0cGm) else None
     if atomic is not None:
         before = word(old[element.space], address, size)
-        y = naive.atomic(atomic.type, atomic.op, before, y, c48=op.sat == "nosat")
+        y = naive.atomic(atomic.type, atomic.op, before, y, c48=op.sat_name == "nosat")
     image[address : address + size] = list(y.to_bytes(size, "little"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.l0.op import L0Descriptor, L0Load
+from tb.isa.l0.op import L0Load
 
 BITS = {
     "f4E2M1x2": 4,
@@ -31,7 +31,7 @@ ELEM_BITS = (8, 16, 32, 4)
 SEGMENT = {"l0a": 0x00000, "l0b": 0x20000, "l0a_mx": 0x40000, "l0b_mx": 0x60000}
 """First byte of each memory in L0."""
 
-Load = L0Load | L0Descriptor
+Load = L0Load
 
 
 def memory_of(op: Load) -> str:
@@ -46,7 +46,7 @@ def is_scales(op: Load) -> bool:
 
 def bits_of(op: Load) -> int:
     """Returns the bits of an element."""
-    return BITS[op.src_type.dtype] if isinstance(op, L0Load) else ELEM_BITS[op.elem]
+    return BITS[op.src_type.dtype]
 
 
 def half_bytes(memory: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -59,7 +59,7 @@ def pairs(op: Load) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
     They are in the order of the loops of the specification.
     """
-    src, dst = (op.src, op.dst) if isinstance(op, L0Load) else (op.src_addr, op.dst_addr)
+    src, dst = op.src, op.dst
     first = SEGMENT[memory_of(op)]
     if is_scales(op):
         x = np.arange(op.m_step)[:, None, None]

@@ -174,7 +174,7 @@ def _nz(op: MteGmL1Frac) -> Effect:
         element: int | None = None
         if n < op.n_value and d < op.d_value:
             element = op.gm_src + g * outer
-            element += n * inner + d * size if op.mode == "nd2nz" else d * inner + n * size
+            element += n * inner + d * size if op.mode_name == "nd2nz" else d * inner + n * size
         for byte in range(size):
             found.put(address + byte, None if element is None else element + byte)
 
@@ -296,7 +296,7 @@ def _nz_rule(op: MteGmL1Frac) -> int:
         return 7
     if op.n_value and op.d_value:
         g, n, d = op.group_count - 1, op.n_value - 1, op.d_value - 1
-        last = n * inner + d * size if op.mode == "nd2nz" else d * inner + n * size
+        last = n * inner + d * size if op.mode_name == "nd2nz" else d * inner + n * size
         block = g * loops[2]
         if op.smallc0_en:
             dst_end = op.l1_dst + 32 * block + -(-op.n_value * 4 * size // 32) * 32

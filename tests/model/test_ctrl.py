@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from scoreboards.golden import GoldenMemory
@@ -12,6 +10,7 @@ from scoreboards.model.dma import ReferenceModel
 from tb.isa.ctrl import SetAtomic, SetCtrl
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import Atomic, MteL0cGm, MteL0cL1, MteL0cUb, PreQuant, Scalar
+from tb.isa.op import replace
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 

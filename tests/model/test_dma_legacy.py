@@ -203,9 +203,9 @@ def test_lowered_copies_cover_the_bytes_the_model_moves() -> None:
                 (outcome.read, outcome.written) if inwards else (outcome.written, outcome.read)
             )
             assert (gm_side.base, ub_side.base) == (desc.ext_addr, desc.loc_addr)
-            assert gm_side.counts == (desc.n_burst, *(x.count for x in desc.loops))
-            assert gm_side.strides == (desc.ext_stride, *(x.ext_stride for x in desc.loops))
-            assert ub_side.strides == (desc.loc_stride, *(x.loc_stride for x in desc.loops))
+            assert gm_side.counts == (desc.n_burst, *(x.count for x in desc.field_loops))
+            assert gm_side.strides == (desc.ext_stride, *(x.ext_stride for x in desc.field_loops))
+            assert ub_side.strides == (desc.loc_stride, *(x.loc_stride for x in desc.field_loops))
             assert outcome.left == desc.left_bytes
             if outcome.pad is not None:
                 assert outcome.pad.value == desc.pad_value

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from scoreboards.model.dma import DmaOp, ReferenceModel
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
+from tb.isa.op import replace
 from tb.isa.profile import parse_profile, use
 from tests.model import naive
 from tests.model.conftest import PROFILE_TEXTS, Bench, near

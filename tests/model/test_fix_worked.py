@@ -6,8 +6,6 @@ Those with an image, and the refused ops, are in test_examples.py.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -30,6 +28,7 @@ from sequences.examples.encode import BITS, f32_bits, pack, record
 from sequences.examples.worked import table
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import FbPtr, FixOp, MteL0cGm, MteL0cUb, PreQuant, PreRelu, Scalar
+from tb.isa.op import replace
 from tb.isa.profile import using
 from tb.isa.spaces import Space
 from tb.isa.status import Status

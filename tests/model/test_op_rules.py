@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
 from tb.isa.fill.op import RawFillL1
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import replace
 from tb.isa.profile import parse_profile, use
 from tb.isa.rules import lowering_violation
 from tests.model import naive_ops

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scoreboards.model.dma import ReferenceModel
 from scoreboards.model.outcome import NOTHING
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
-from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy, ubuf_copy_to_v06
+from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.dma.op import Loop, MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
 from tb.isa.fill.op import RawFillL1
@@ -205,7 +205,7 @@ def test_legacy_ub_copy_equals_the_new_form(data: st.DataObject) -> None:
         assert addresses(source(lowered)) == effect.read
         assert addresses(destination(lowered)) == set(effect.made_from)
     images = []
-    for form in (op, ubuf_copy_to_v06(op)):
+    for form in (op, lower_ubuf_copy(op)):
         memory = noise(Space.UB0, 0, 3072)
         ReferenceModel({Space.UB0: memory, Space.UB1: memory}).execute(form, legal=True)
         images.append(memory)

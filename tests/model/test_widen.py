@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -13,6 +11,7 @@ from scoreboards.model.widen import WIDENINGS, bf16_to_f32, classify, f16_to_f32
 from tb.isa.burst.op import MteL1Bt
 from tb.isa.dtypes import Ptr
 from tb.isa.events import BiasEvent
+from tb.isa.op import replace
 from tb.isa.spaces import Space
 from tests.model import naive_ops
 from tests.model.conftest import Bench

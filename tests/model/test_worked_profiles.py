@@ -7,7 +7,6 @@ The catalog has images and refused ops knob by knob.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -31,6 +30,7 @@ from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.op import MteGmL1
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import FbPtr, FixOp, MteL0cGm, PreQuant, Scalar
+from tb.isa.op import replace
 from tb.isa.profile import A5, SEED, Profile, using
 from tb.isa.rules import s_violations
 from tb.isa.spaces import Space

@@ -83,7 +83,7 @@ def test_elements_have_the_clauses_of_their_rows() -> None:
         assert isinstance(op, MteL0cGm)
         quant, relu = op.pre_quant, op.pre_relu
         assert quant is not None
-        seen.add((quant.mode, relu.mode if relu else "", op.sat))
+        seen.add((quant.mode, relu.mode if relu else "", op.sat_name))
         if quant.mode.endswith("_vec"):
             assert isinstance(quant.payload, FbPtr)
             record = case.fills[1]

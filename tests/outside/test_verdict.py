@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from sequences.outside.catalog import outside_cases
 from sequences.outside.files import DATA
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import MteL0cGm
+from tb.isa.op import replace
 from tb.isa.profile import A5, SEED, Profile, parse_profile, using
 from tb.isa.spaces import Space
 from tb.outside.verdict import Judge, Tally, check, run

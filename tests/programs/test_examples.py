@@ -15,12 +15,9 @@ import pytest
 
 from sequences.examples.catalog import RULE_EXAMPLES, pattern
 from tb.common.paths import ROOT
-from tb.isa.burst.op import MteL1Bt, MteL1Fb
 from tb.isa.dma.op import MteUbGm
-from tb.isa.fill.op import RawFillL1
-from tb.isa.fix.op import FixOp
 from tb.isa.l0.op import L0Load
-from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import Op
 from tb.language.order.order import order
 from tb.language.place import Finding
 from tb.language.reader import read
@@ -149,9 +146,7 @@ def test_every_illegal_op_breaks_the_rule_of_its_comment(program: Path) -> None:
 
 def rule_family(op: object) -> str:
     """Returns the family of the rules that an op of a rule example breaks."""
-    if isinstance(op, FixOp):
-        return "FIX"
-    return {MteGmL1Frac: "ND", MteL1Bt: "BT", MteL1Fb: "FB", RawFillL1: "RF"}.get(type(op), "DMA")
+    return op.spec.rules if isinstance(op, Op) else "DMA"
 
 
 def test_every_rule_of_a_rule_example_is_among_them() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from tb.isa.dma.op import MteGmL1, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import MteL0cGm, PreQuant, PreRelu, Scalar
 from tb.isa.lower import V06Op
+from tb.isa.op import replace
 from tb.isa.profile import A5, SEED, Profile, current, use, using
 from tb.isa.spaces import Space
 from tb.record.signature import signature_of, title

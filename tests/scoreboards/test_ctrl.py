@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from tb.isa.ctrl import SetAtomic, SetCtrl
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import MteL0cGm, PreQuant, Scalar
+from tb.isa.op import replace
 from tb.isa.profile import parse_profile, using
 from tb.isa.program import Entry, moving, moving_at
 from tb.isa.spaces import Space

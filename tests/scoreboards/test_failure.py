@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +26,7 @@ from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint
 from tb.isa.l0.op import LOAD_CLASSES
 from tb.isa.lower import V06Op
+from tb.isa.op import replace
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space, segment_base
 from tb.isa.status import Status

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -26,6 +24,7 @@ from tb.isa.fix.op import (
     PreRelu,
     Scalar,
 )
+from tb.isa.op import replace
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tests.scoreboards.bench import Bench

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from scoreboards.mismatch import Kind, Mismatch, Part, Position
 from scoreboards.report import COLUMNS, LastWriter, hex_lines, render
 from tb.isa.dma.op import Loop, MteGmUb, Pad
+from tb.isa.op import replace
 from tb.isa.spaces import Space
 from tb.isa.text import to_text
 from tests.scoreboards.conftest import Pair

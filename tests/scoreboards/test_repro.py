@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import re
 from pathlib import Path
@@ -27,6 +26,7 @@ from tb.isa.dma.legacy import DmaRegisters, LegacyCopy, LegacySet, lower_copy, w
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.footprint import Footprint
 from tb.isa.lower import lower
+from tb.isa.op import replace
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SEGMENTS, SIZES, Space, located, place_text
 from tb.isa.text import AnyOp
@@ -178,7 +178,7 @@ def test_a_failure_found_later_reports_that_its_memory_has_changed(bench: Bench)
     blocks = [from_ops([BACK]), from_ops([TO_UB]), from_ops([OTHER])]
     for number, block in enumerate(blocks):
         batch = bench.batch(block)
-        bench.write(dataclasses.replace(batch, number=number, first=number))
+        bench.write(replace(batch, number=number, first=number))
     bench.corrupt(Space.GM, 1 << 22)
     writer = SimpleNamespace(cycle=500, slot=SLOTS.index("mte3"))
     bench.memory.last_writer = lambda space, address: writer  # type: ignore[assignment,method-assign]
@@ -315,7 +315,7 @@ def test_an_illegal_op_is_sent_and_needs_nothing(bench: Bench) -> None:
 
 
 def test_an_op_without_a_text_is_omitted(bench: Bench) -> None:
-    wide = dataclasses.replace(OTHER, pad=Pad("i8", 256))
+    wide = replace(OTHER, pad=Pad("i8", 256))
     block = from_descriptors([lower(wide), lower(TO_L1)], expected_rule=[5, 0])
     bench.scoreboard.repro.wanted = {0}
     bench.write(bench.batch(block))

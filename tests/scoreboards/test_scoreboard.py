@@ -21,7 +21,7 @@ from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.dtypes import Ptr
 from tb.isa.events import BiasEvent
 from tb.isa.footprint import Footprint, destination, source
-from tb.isa.l0.op import L0Descriptor
+from tb.isa.l0.op import L0Load
 from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.ops import SLOTS
@@ -262,7 +262,7 @@ def test_random_traffic_passes(bench: Bench) -> None:
                 (outcome.written, destination(desc)),
             ):
                 assert ours.space == theirs.space
-                if isinstance(desc, L0Descriptor):  # columns of fractals may be one row, or many
+                if isinstance(desc, L0Load):  # columns of fractals may be one row, or many
                     assert np.array_equal(fractals(ours), fractals(theirs))
                     continue
                 assert ours.length == theirs.length

@@ -8,11 +8,11 @@ import pytest
 from sequences.constraints import OP_NAMES
 from sequences.fixpipe.generator import FixGenerator
 from tb.isa.block import OpBlock
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tests.sequences.reference import descriptors
 
 COUNT = 5000
-Op = tuple[OpBlock, int, FixDescriptor]
+Op = tuple[OpBlock, int, FixOp]
 
 
 @pytest.fixture(scope="session")
@@ -27,10 +27,10 @@ def fix_ops(fix_blocks: list[OpBlock]) -> list[Op]:
         (block, number, desc)
         for block in fix_blocks
         for number, desc in enumerate(descriptors(block))
-        if isinstance(desc, FixDescriptor)
+        if isinstance(desc, FixOp)
     ]
 
 
 @pytest.fixture(scope="session")
-def fix_live(fix_ops: list[Op]) -> list[FixDescriptor]:
+def fix_live(fix_ops: list[Op]) -> list[FixOp]:
     return [desc for _, _, desc in fix_ops if not desc.is_nop]

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from tb.isa.block import Fill, OpBlock
 from tb.isa.ctrl import SetAtomic, SetCtrl, write_ctrl
-from tb.isa.fix.op import FixDescriptor, MteL0cGm, MteL0cL1, MteL0cUb
+from tb.isa.fix.op import FixOp, MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.fix.table import (
     ATOMIC_OPS,
     ATOMIC_TYPES,
     FLAG_CLEAR,
     FLAG_NONE,
     FLOAT_DSTS,
-    SAT_MODES,
     SCALAR_RELU,
     SCALE_MASK,
 )
@@ -31,11 +30,11 @@ Images = dict[Space, NDArray[np.int64]]
 _INF = 0x7F800000
 
 
-def _live(block: OpBlock) -> dict[int, FixDescriptor]:
+def _live(block: OpBlock) -> dict[int, FixOp]:
     return {
         number: desc
         for number, desc in enumerate(descriptors(block))
-        if isinstance(desc, FixDescriptor) and not desc.is_nop
+        if isinstance(desc, FixOp) and not desc.is_nop
     }
 
 
@@ -108,7 +107,7 @@ def check_fills(block: OpBlock) -> None:
             data = images[Space.L1][_bytes(source(desc))]
             if (data >= 0).all():
                 fb[_bytes(destinations(desc)[0])] = data
-        if not isinstance(desc, FixDescriptor) or desc.is_nop:
+        if not isinstance(desc, FixOp) or desc.is_nop:
             continue
         if (images[Space.L0C][_bytes(source(desc))] < 0).any():
             raise BlockError(f"op {number} reads accumulators without a fill")
@@ -141,7 +140,7 @@ def check_ctrl(block: OpBlock) -> Counter[str]:
     descs = descriptors(block)
     for number, ops in block.legacy.items():
         desc = descs[number]
-        if not isinstance(desc, FixDescriptor):
+        if not isinstance(desc, FixOp):
             continue
         *before, op, last = ops
         if last != SetCtrl(0) or not before or not isinstance(op, MteL0cGm | MteL0cL1 | MteL0cUb):
@@ -152,7 +151,7 @@ def check_ctrl(block: OpBlock) -> Counter[str]:
             found[type(write).__name__] += 1
             found["no type"] += write == SetAtomic("none")
             ctrl = write_ctrl(write, ctrl)
-        sat = (2 if ctrl >> 48 & 1 else ctrl >> 50 & 1) if not op.sat else SAT_MODES[op.sat]
+        sat = op.sat if op.sat_given else 2 if ctrl >> 48 & 1 else ctrl >> 50 & 1
         pair = (ctrl >> 6 & 7, ctrl >> 9 & 3)
         legal = pair[0] < 7 and (pair[1] < 3 or not pair[0])
         if isinstance(op, MteL0cGm):
@@ -170,7 +169,7 @@ def check_ctrl(block: OpBlock) -> Counter[str]:
         if (desc.sat, desc.atomic_type, desc.atomic_op) != (sat, *pair):
             raise BlockError(f"op {number} has {desc}, written as {ops}")
         mine = 2 if ctrl >> 48 & 1 else ctrl >> 50 & 1
-        found[f"sat {sat} by CTRL" if not op.sat else "sat clause"] += 1
+        found[f"sat {sat} by CTRL" if not op.sat_given else "sat clause"] += 1
         found["sat against CTRL"] += sat != mine
         found["bit 50 with bit 48"] += ctrl >> 48 & 5 == 5
         found["stored bits"] += bool(ctrl & ~(0x7C0 | 1 << 48 | 1 << 50))
@@ -184,7 +183,7 @@ def check_modes(block: OpBlock) -> None:
             raise BlockError(f"op {number} has {desc.mode.name}, which A5 has not")
 
 
-def old_values(block: OpBlock, number: int, desc: FixDescriptor) -> NDArray[np.uint8] | None:
+def old_values(block: OpBlock, number: int, desc: FixOp) -> NDArray[np.uint8] | None:
     """Returns the fills of the GM bytes that an op writes, ``uint8[bytes]``; None if incomplete."""
     image: dict[int, int] = {}
     for fill in block.fills:

@@ -21,8 +21,8 @@ from tb.isa.dma.legacy import (
     lower_ubuf_copy,
     write_registers,
 )
-from tb.isa.dma.op import DmaDescriptor, MteGmUb
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.dma.op import DmaOp, MteGmUb
+from tb.isa.fix.op import FixOp
 from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.lower import Descriptor, lower
 from tb.isa.program import moving, moving_at
@@ -41,9 +41,9 @@ def descriptors(block: OpBlock) -> list[Descriptor]:
     return [unpack(words) for words in block.pack()]
 
 
-def dma_descriptors(block: OpBlock) -> list[DmaDescriptor]:
+def dma_descriptors(block: OpBlock) -> list[DmaOp]:
     """Returns the strided descriptors of ``block``, without those of other families."""
-    return [desc for desc in descriptors(block) if isinstance(desc, DmaDescriptor)]
+    return [desc for desc in descriptors(block) if isinstance(desc, DmaOp)]
 
 
 def rule_of(desc: Descriptor) -> int:
@@ -90,7 +90,7 @@ def check_programs(block: OpBlock, registers: DmaRegisters) -> DmaRegisters:
         elif isinstance(copy, CopyGmToUbuf | CopyUbufToGm):
             made = lower_copy(copy, registers, ctrl)
         else:
-            made = lower(copy, ctrl)  # type: ignore[arg-type]
+            made = lower(copy, ctrl)  # type: ignore[assignment, type-var]
         if (len(program) > at + 1) != (ctrl > 0) and program[at + 1 :] != (SetCtrl(0),):
             raise BlockError(f"op {number}: CTRL {ctrl:#x}, and behind the op {program[at + 1 :]}")
         if made != desc:
@@ -114,7 +114,7 @@ def _bytes(footprint: Footprint) -> Iterable[tuple[Space, int]]:
 
 def reads_of(desc: Descriptor) -> tuple[Footprint, ...]:
     """Returns the footprints that a legal op reads, of a write-back also its parameters."""
-    if isinstance(desc, FixDescriptor):
+    if isinstance(desc, FixOp):
         return (source(desc), *parameters(desc))
     return (source(desc),)
 
@@ -131,7 +131,7 @@ def check_waits(block: OpBlock) -> None:
     for number, desc in enumerate(descriptors(block)):
         after = int(block.after[number])
         same = after >= 0 and slots[after] == slots[number]
-        if after >= number or (same and not isinstance(desc, FixDescriptor)):
+        if after >= number or (same and not isinstance(desc, FixOp)):
             raise BlockError(f"op {number} waits for {after}")
 
 
@@ -226,7 +226,7 @@ def plain_op(**changes: object) -> MteGmUb:
         "gm_src": 0, "ub_dst": 0, "len_burst": 40, "n_burst": 2, "src_stride": 64,
         "dst_stride": 64,
     }  # fmt: skip
-    return MteGmUb(**(values | changes))  # type: ignore[arg-type]
+    return MteGmUb(**(values | changes))
 
 
 def legacy_ops(block: OpBlock) -> list[LegacyOp]:

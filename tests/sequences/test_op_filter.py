@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from tb.isa.block import OpBlock, from_ops
 from tb.isa.descriptor import pack
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import MteGmL1, MteL1Ub, MteUbGm
+from tb.isa.op import replace
 from tb.isa.ops import OPS
 from tests.sequences.fix_checks import check_fills, check_flags
 from tests.sequences.reference import (

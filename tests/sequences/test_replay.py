@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -24,11 +22,12 @@ from tb.isa.dma.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
-from tb.isa.dma.op import DmaDescriptor, MteGmL1, MteGmUb, MteUbGm
+from tb.isa.dma.op import DmaOp, MteGmL1, MteGmUb, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import FbPtr, MteL0cGm, PreQuant
 from tb.isa.l0.op import Shape, shaped
 from tb.isa.mad import Mad
+from tb.isa.op import replace
 from tb.isa.ops import LEGACY_FORMS, OPS, SLOTS
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.rules import lowering_violation
@@ -129,7 +128,7 @@ def test_a_nop_may_have_any_address(extra: int) -> None:
     assert block.expected_rule is not None
     assert not block.expected_rule.any()
     local = unpack(block.pack()[0])
-    assert isinstance(local, DmaDescriptor)
+    assert isinstance(local, DmaOp)
     assert local.loc_addr == (1 << 24) - 32
 
 

@@ -14,8 +14,8 @@ from tb.env.tests.stress import StressTest
 from tb.env.tests.traffic import CornerTest, DirectedTest, IllegalTest, RandomTest
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
-from tb.isa.dma.op import DmaDescriptor
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.dma.op import DmaOp
+from tb.isa.fix.op import FixOp
 from tb.isa.ops import OPS
 from tb.isa.rules import d_predicates
 
@@ -58,11 +58,11 @@ def check_block(block: OpBlock) -> None:
             raise ExcludedError(f"op: {desc}")
         if at in block.legacy and not can.legacy:
             raise ExcludedError(f"legacy: {desc}")
-        if isinstance(desc, DmaDescriptor) and len(desc.loops) > can.loops:
+        if isinstance(desc, DmaOp) and len(desc.loops) > can.loops:
             raise ExcludedError(f"loops: {desc}")
-        if isinstance(desc, FixDescriptor) and desc.loop3_en > can.loops:
+        if isinstance(desc, FixOp) and desc.loop3_en > can.loops:
             raise ExcludedError(f"loops: {desc}")
-        if isinstance(desc, DmaDescriptor) and desc.padded and not can.pad:
+        if isinstance(desc, DmaOp) and desc.padded and not can.pad:
             raise ExcludedError(f"pad: {desc}")
         broken = {rule.name for rule, holds in d_predicates(desc).items() if holds(desc)}
         if not broken <= set(can.d_rules):

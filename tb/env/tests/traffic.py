@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from tb.env.pins import PinDriver
 from tb.env.stress import FaultDraw
 from tb.isa.block import OpBlock
 from tb.isa.burst.table import MTE_L1_BT
+from tb.isa.op import replace
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.spaces import Space
 from tb.record.settings import RunSettings

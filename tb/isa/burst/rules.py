@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tb.isa.burst.op import BurstDescriptor, BurstOp
+from tb.isa.burst.op import BurstOp
 from tb.isa.burst.table import BIAS_TYPES
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.footprint import destination, footprints_overlap, source
 from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches
 from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS, UB_BLOCK
 
-DPredicate = Callable[[BurstDescriptor], "str | None"]
+DPredicate = Callable[[BurstOp], "str | None"]
 SPredicate = Callable[[BurstOp], "str | None"]
 
 
-def fields_fit(desc: BurstDescriptor) -> str | None:
+def fields_fit(desc: BurstOp) -> str | None:
     """Every field fits its width."""
     values = {
         "len": desc.len,
@@ -30,14 +30,14 @@ def fields_fit(desc: BurstDescriptor) -> str | None:
     return operands_fit(desc.spec, values)
 
 
-def aligned(desc: BurstDescriptor) -> str | None:
+def aligned(desc: BurstOp) -> str | None:
     """Base addresses are multiples of 32, in bt and fb of 64."""
     return not_multiple("source address", desc.src_addr, UB_BLOCK) or not_multiple(
         "destination address", desc.dst_addr, desc.spec.align
     )
 
 
-def inside(desc: BurstDescriptor) -> str | None:
+def inside(desc: BurstOp) -> str | None:
     """Every byte accessed lies inside its memory; the last burst has no gap."""
     if desc.is_nop:
         return None
@@ -48,7 +48,7 @@ def inside(desc: BurstDescriptor) -> str | None:
     return None
 
 
-def inside_segment(desc: BurstDescriptor) -> str | None:
+def inside_segment(desc: BurstOp) -> str | None:
     """The destination lies in one segment of fb; a NOP names a segment that exists, too."""
     segment = desc.dst_addr >> FB_SEGMENT_SHIFT
     if segment not in FB_SEGMENTS.values():
@@ -57,7 +57,7 @@ def inside_segment(desc: BurstDescriptor) -> str | None:
     return inside(desc)
 
 
-def disjoint(desc: BurstDescriptor) -> str | None:
+def disjoint(desc: BurstOp) -> str | None:
     """Source and destination share no byte."""
     if not desc.is_nop and footprints_overlap(source(desc), destination(desc)):
         return "source and destination overlap: the result is undefined"
@@ -138,7 +138,7 @@ S_RULES = {"BT": S_BT, "FB": S_FB}
 """By family; the rules of all others are DMA rules."""
 
 
-def d_predicates(desc: BurstDescriptor, dma_rules: dict[int, Rule]) -> dict[Rule, DPredicate]:
+def d_predicates(desc: BurstOp, dma_rules: dict[int, Rule]) -> dict[Rule, DPredicate]:
     """Returns the D rules of the descriptor's op in ascending number."""
     own = D_RULES.get(desc.spec.rules)
     return own or {dma_rules[number]: D_DMA[number] for number in desc.spec.d_rules}

@@ -10,31 +10,21 @@ no register: it counts bytes and strides where ``mte_ub_ub`` counts blocks and g
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from tb.isa.burst.op import BurstDescriptor, MteUbUb
-from tb.isa.burst.table import MTE_UB_UB
-from tb.isa.dma.op import (
-    GM_I8,
-    UB_I8,
-    DmaDescriptor,
-    DmaLoop,
-    Loop,
-    MteGmUb,
-    MteUbGm,
-    Pad,
-    sampled,
-)
+from tb.isa.burst.op import BurstOp, MteUbUb
+from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dma.table import (
     GM_STRIDE_BITS,
     LOCAL_STRIDE_BITS,
     LOOP_COUNT_BITS,
-    MTE_GM_UB,
-    MTE_UB_GM,
 )
 from tb.isa.dtypes import Ptr, element_bytes
+from tb.isa.op import replace
 from tb.isa.profile import current
 from tb.isa.spaces import UB_BLOCK
+
+GM_I8, UB_I8 = Ptr("i8", "gm"), Ptr("i8", "ub")
 
 OUTTOUB = "outtoub"
 """Register set of ``copy_gm_to_ubuf``."""
@@ -225,8 +215,8 @@ def writes_between(
     return tuple(found)
 
 
-def lower_ubuf_copy(op: CopyUbufToUbuf) -> BurstDescriptor:
-    """Returns the ``mte_ub_ub`` descriptor of a legacy UB copy (spec/README.md, legacy mapping).
+def lower_ubuf_copy(op: CopyUbufToUbuf) -> BurstOp:
+    """Returns the ``mte_ub_ub`` of a legacy UB copy (spec/README.md, legacy mapping).
 
     The copy must pass :func:`tb.isa.rules.lowering_violation`: one that does not is not issued.
 
@@ -241,79 +231,48 @@ def lower_ubuf_copy(op: CopyUbufToUbuf) -> BurstDescriptor:
         raise ValueError(f"copy_ubuf_to_ubuf of parts of {UB_BLOCK}-byte blocks is not issued")
     if src_gap < 0 or dst_gap < 0:
         raise ValueError("copy_ubuf_to_ubuf with a stride below len_burst is not issued (DMA-L08)")
-    return BurstDescriptor(
-        MTE_UB_UB,
+    return MteUbUb(
         op.src,
         op.dst,
         op.len_burst // UB_BLOCK,
         op.n_burst,
         src_gap // UB_BLOCK,
         dst_gap // UB_BLOCK,
-        ub_sub=op.ub_sub,
-    )
-
-
-def ubuf_copy_to_v06(op: CopyUbufToUbuf) -> MteUbUb:
-    """Returns the ``mte_ub_ub`` of the same effect; errors as :func:`lower_ubuf_copy`."""
-    desc = lower_ubuf_copy(op)
-    return MteUbUb(
-        desc.src_addr,
-        desc.dst_addr,
-        desc.len,
-        desc.n_burst,
-        desc.src_gap,
-        desc.dst_gap,
         op.src_type,
         op.dst_type,
         op.ub_sub,
     )
 
 
-def lower_copy(op: LegacyCopy, registers: DmaRegisters, ctrl: int = 0) -> DmaDescriptor:
-    """Returns the descriptor of a legacy copy issued with ``registers`` and this CTRL."""
-    elem_bytes = element_bytes(op.src_type.dtype)
+def _groups(registers: LoopRegisters) -> tuple[Loop, ...]:
+    pairs = zip(registers.counts, registers.strides, strict=True)
+    return tuple([Loop(count, src, dst) for count, (src, dst) in pairs])
+
+
+def lower_copy(op: LegacyCopy, registers: DmaRegisters, ctrl: int = 0) -> MteGmUb | MteUbGm:
+    """Returns what an engine gets of a legacy copy issued with ``registers`` and this CTRL.
+
+    Raises:
+        ValueError: the element type is unknown.
+    """
+    size = element_bytes(op.src_type.dtype)
+    types = op.src_type, op.dst_type, op.ub_sub
+    rows = op.len_burst, op.n_burst, op.src_stride, op.dst_stride
     if isinstance(op, CopyUbufToGm):
-        loops = registers.ubtoout
-        return DmaDescriptor(
-            spec=MTE_UB_GM,
-            elem_bytes=elem_bytes,
-            ext_addr=op.gm_dst,
-            loc_addr=op.ub_src,
-            len=op.len_burst,
-            n_burst=op.n_burst,
-            ext_stride=op.dst_stride,
-            loc_stride=op.src_stride,
-            loops=tuple(
-                DmaLoop(count, dst, src)
-                for count, (src, dst) in zip(loops.counts, loops.strides, strict=True)
-            ),
-            l2=op.l2_cache_ctl,
-            ub_sub=op.ub_sub,
-            **sampled(ctrl),
-        )
-    loops = registers.outtoub
-    pattern = registers.pad_value & ((1 << 8 * elem_bytes) - 1)
+        groups = _groups(registers.ubtoout)
+        store = MteUbGm(op.ub_src, op.gm_dst, *rows, groups, op.l2_cache_ctl, *types)
+        return store.sampled(ctrl)
+    groups = _groups(registers.outtoub)
+    pattern = registers.pad_value & ((1 << 8 * size) - 1)
     by_counts = current().pad_unselected == "register" and (op.left_padding or op.right_padding)
-    return DmaDescriptor(
-        spec=MTE_GM_UB,
-        elem_bytes=elem_bytes,
-        ext_addr=op.gm_src,
-        loc_addr=op.ub_dst,
-        len=op.len_burst,
-        n_burst=op.n_burst,
-        ext_stride=op.src_stride,
-        loc_stride=op.dst_stride,
-        loops=tuple(
-            DmaLoop(count, src, dst)
-            for count, (src, dst) in zip(loops.counts, loops.strides, strict=True)
-        ),
+    load = MteGmUb(op.gm_src, op.ub_dst, *rows, groups, None, op.l2_cache_ctl, *types)
+    return replace(
+        load,
         pad_en=op.data_select_bit,
         pad_legacy=1,
         pad_left=op.left_padding,
         pad_right=op.right_padding,
         pad_value=pattern if op.data_select_bit or by_counts else 0,
-        l2=op.l2_cache_ctl,
-        ub_sub=op.ub_sub,
     )
 
 
@@ -326,26 +285,10 @@ def to_v06(op: LegacyCopy, registers: DmaRegisters, pad_dtype: str = "") -> MteG
     Raises:
         ValueError: the pad bytes are not whole elements, which v0.6 cannot write (DMA-L09).
     """
-    loops = registers.outtoub if isinstance(op, CopyGmToUbuf) else registers.ubtoout
-    groups = tuple(
-        Loop(count, src, dst) for count, (src, dst) in zip(loops.counts, loops.strides, strict=True)
-    )
-    if isinstance(op, CopyUbufToGm):
-        return MteUbGm(
-            op.ub_src,
-            op.gm_dst,
-            op.len_burst,
-            op.n_burst,
-            op.src_stride,
-            op.dst_stride,
-            groups,
-            0,
-            op.src_type,
-            op.dst_type,
-            op.ub_sub,
-        )
-    pad = None
     desc = lower_copy(op, registers)
+    if isinstance(op, CopyUbufToGm):
+        return replace(desc, l2=0)
+    pad = None
     if desc.padded:
         size, left, right = desc.elem_bytes, desc.left_bytes, desc.right_bytes
         if left % size or right % size:
@@ -355,17 +298,4 @@ def to_v06(op: LegacyCopy, registers: DmaRegisters, pad_dtype: str = "") -> MteG
             )
         dtype = pad_dtype or f"i{8 * size}"
         pad = Pad(dtype, desc.pad_value, left // size, right // size)
-    return MteGmUb(
-        op.gm_src,
-        op.ub_dst,
-        op.len_burst,
-        op.n_burst,
-        op.src_stride,
-        op.dst_stride,
-        groups,
-        pad,
-        op.l2_cache_ctl,
-        op.src_type,
-        op.dst_type,
-        op.ub_sub,
-    )
+    return replace(desc, pad_legacy=0, pad=pad)

@@ -1,28 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The strided DMA ops and the descriptor they become (spec/dma.md, sections 1 to 3)."""
+"""The strided DMA ops (spec/dma.md, sections 1 to 3)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from tb.isa.ctrl import atomic_of, nosat_of
-from tb.isa.dma.table import (
-    MAX_LOOPS,
-    MTE_GM_L1,
-    MTE_GM_UB,
-    MTE_L1_UB,
-    MTE_UB_GM,
-    SOURCE_SIDE,
-    STRIDED,
-)
+from tb.isa.dma.table import MAX_LOOPS, MTE_L1_UB, SOURCE_SIDE, STRIDED
 from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.fields import OpSpec
+from tb.isa.op import Op, OpT, Values, element_log2, op_class, replace
 from tb.isa.profile import current
-
-GM_I8 = Ptr("i8", "gm")
-UB_I8 = Ptr("i8", "ub")
-L1_I8 = Ptr("i8", "l1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +22,22 @@ class Loop:
     count: int
     src_stride: int
     dst_stride: int
+
+
+@dataclass(frozen=True, slots=True)
+class DmaLoop:
+    """A loop group in terms of the descriptor: ``ext`` is GM, ``loc`` the on-chip side.
+
+    Of ``mte_l1_ub`` ``ext`` is L1 and ``loc`` is UB.
+    """
+
+    count: int
+    ext_stride: int
+    loc_stride: int
+
+
+NO_LOOP = DmaLoop(1, 0, 0)
+"""Fields of a loop group that is absent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,154 +56,91 @@ class Pad:
     right: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MteGmUb:
-    """``pto.mte_gm_ub``: rows from GM to UB. Addresses, lengths and strides in bytes."""
-
-    spec: ClassVar[OpSpec] = MTE_GM_UB
-    gm_src: int
-    ub_dst: int
-    len_burst: int
-    n_burst: int
-    src_stride: int
-    dst_stride: int
-    loops: tuple[Loop, ...] = ()
-    pad: Pad | None = None
-    l2_cache_ctl: int = 0
-    src_type: Ptr = GM_I8
-    dst_type: Ptr = UB_I8
-    ub_sub: int = 0
+SAMPLED = ("atomic_type", "atomic_op", "nosat")
+"""Fields of a store that hold CTRL at its issue (CT-02)."""
 
 
-@dataclass(frozen=True, slots=True)
-class MteUbGm:
-    """``pto.mte_ub_gm``: rows from UB to GM. Addresses, lengths and strides in bytes."""
+class DmaOp(Op):
+    """An op of the family.
 
-    spec: ClassVar[OpSpec] = MTE_UB_GM
-    ub_src: int
-    gm_dst: int
-    len_burst: int
-    n_burst: int
-    src_stride: int
-    dst_stride: int
-    loops: tuple[Loop, ...] = ()
-    l2_cache_ctl: int = 0
-    src_type: Ptr = UB_I8
-    dst_type: Ptr = GM_I8
-    ub_sub: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class MteGmL1:
-    """``pto.mte_gm_l1``: rows from GM to L1. Addresses, lengths and strides in bytes."""
-
-    spec: ClassVar[OpSpec] = MTE_GM_L1
-    gm_src: int
-    l1_dst: int
-    len_burst: int
-    n_burst: int
-    src_stride: int
-    dst_stride: int
-    loops: tuple[Loop, ...] = ()
-    src_type: Ptr = GM_I8
-    dst_type: Ptr = L1_I8
-
-
-@dataclass(frozen=True, slots=True)
-class MteL1Ub:
-    """``pto.mte_l1_ub``: bursts from L1 to UB sub-block 0 (A-12).
-
-    ``len_burst`` and the gaps count blocks of 32 bytes; addresses and loop strides are bytes.
+    Addresses, lengths and strides are bytes; of ``mte_l1_ub`` ``len_burst`` and the gaps, which are
+    in the fields of the row strides, are blocks of 32 bytes. ``loops`` are groups, the innermost
+    first, and ``pad`` is a clause or None. CTRL is sampled when a store is issued.
     """
 
-    spec: ClassVar[OpSpec] = MTE_L1_UB
-    l1_src: int
-    ub_dst: int
-    len_burst: int
-    n_burst: int
-    src_gap: int
-    dst_gap: int
-    loops: tuple[Loop, ...] = ()
-    src_type: Ptr = L1_I8
-    dst_type: Ptr = UB_I8
-    ub_sub: int = 0
+    __slots__ = ()
 
+    if TYPE_CHECKING:
+        more_loops: tuple[Loop, ...]
+        pad_type: str
 
-DmaOp = MteGmUb | MteUbGm | MteGmL1 | MteL1Ub
-"""Every op of the family."""
+    @classmethod
+    def _clause(cls, name: str, value: Any, values: Values) -> None:
+        if name == "loops":
+            values.update(_loop_values(cls.spec, value))
+        elif name == "pad" and "pad" in cls.names:
+            values.update(_pad_values(value))
+        else:
+            super()._clause(name, value, values)
 
-_WRITTEN: tuple[type[DmaOp], ...] = (MteGmUb, MteUbGm, MteGmL1, MteL1Ub)
+    @classmethod
+    def _typed(cls, values: Values, src_type: Ptr, dst_type: Ptr) -> None:  # noqa: ARG003
+        values["elem_log2"] = element_log2(src_type.dtype)
 
+    @classmethod
+    def _from_fields(cls, values: Values, second: str) -> Values:
+        padded = values.get("pad_en") and not values.get("pad_legacy")
+        return {**values, "pad_type": second, "pad_given": 3} if padded else values
 
-def _class(spec: OpSpec) -> type[DmaOp]:
-    """Returns the class of a row: one from above, or one like that of the same operands."""
-    names = [operand.name for operand in spec.operands]
-    for cls in _WRITTEN:
-        if cls.spec is spec:
-            return cls
-    like = next(x for x in _WRITTEN if [one.name for one in x.spec.operands] == names)
-    name = "".join(part.capitalize() for part in spec.name.split("_"))
-    members = {"__slots__": (), "__module__": __name__, "spec": spec}
-    made = type(name, (like,), {**members, "__doc__": f"``pto.{spec.name}``."})
-    globals()[name] = made  # pickle finds classes by name.
-    return made
+    @property
+    def second_type(self) -> str:
+        """Type of the pad value where there is one."""
+        return self.pad_type or self.src_type.dtype
 
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loop groups by source and destination."""
+        found = self.field_loops
+        if SOURCE_SIDE[self.spec.name] == "ext":
+            loops = tuple([Loop(x.count, x.ext_stride, x.loc_stride) for x in found])
+        else:
+            loops = tuple([Loop(x.count, x.loc_stride, x.ext_stride) for x in found])
+        return (*loops, *self.more_loops)
 
-DMA_CLASSES: tuple[type[DmaOp], ...] = tuple(map(_class, STRIDED))
-"""Op classes in the order of the rows."""
+    @property
+    def field_loops(self) -> tuple[DmaLoop, ...]:
+        """The loop groups of the descriptor, 0 to 3."""
+        values = self.values
+        names = _LOOP_FIELDS[: values["n_loops"]]
+        return tuple([DmaLoop(values[n], values[ext], values[loc]) for n, ext, loc in names])
 
-_FIELDS: dict[str, tuple[tuple[str, str], ...]] = {
-    cls.spec.name: tuple(
-        (operand.field, operand.name)
-        for operand in cls.spec.operands
-        if operand.name in cls.__dataclass_fields__
-    )
-    for cls in DMA_CLASSES
-}
-"""Op to its operands except those of clauses: descriptor field and name."""
+    @property
+    def pad(self) -> Pad | None:
+        """The clause, or None: a legacy copy has no clause."""
+        if not self.pad_type:
+            return None
+        left = self.pad_left if self.pad_given & 1 else None
+        right = self.pad_right if self.pad_given & 2 else None
+        return Pad(self.pad_type, self.pad_value, left, right)
 
+    @property
+    def unencodable(self) -> str:
+        """More loop groups than a descriptor holds (A-08); an unknown type raises ValueError."""
+        element_bytes(self.src_type.dtype)
+        if not self.more_loops:
+            return ""
+        count = MAX_LOOPS + len(self.more_loops)
+        return (
+            f"{self.spec.name} has {count} loop groups: a descriptor holds 0..{MAX_LOOPS}; "
+            "split the op"
+        )
 
-@dataclass(frozen=True, slots=True)
-class DmaLoop:
-    """A loop group in terms of the descriptor: ``ext`` is GM, ``loc`` the on-chip side.
-
-    Of ``mte_l1_ub`` ``ext`` is L1 and ``loc`` is UB.
-    """
-
-    count: int
-    ext_stride: int
-    loc_stride: int
-
-
-@dataclass(frozen=True, slots=True)
-class DmaDescriptor:
-    """Field values of a strided DMA descriptor before they are packed.
-
-    Values may break any width: packing saturates them (see :class:`tb.isa.fields.Field`) and
-    the D rules are decided here on the unsaturated ones. ``loops`` holds 0 to 3 groups,
-    innermost first. Of ``mte_l1_ub`` length and gaps, which are in the fields of the strides, are
-    blocks of 32 bytes.
-    """
-
-    spec: OpSpec
-    elem_bytes: int
-    ext_addr: int
-    loc_addr: int
-    len: int
-    n_burst: int
-    ext_stride: int
-    loc_stride: int
-    loops: tuple[DmaLoop, ...] = ()
-    pad_en: int = 0
-    pad_legacy: int = 0
-    pad_left: int = 0
-    pad_right: int = 0
-    pad_value: int = 0
-    l2: int = 0
-    ub_sub: int = 0
-    atomic_type: int = 0
-    atomic_op: int = 0
-    nosat: int = 0
+    def sampled(self: OpT, ctrl: int) -> OpT:
+        """Returns a store with the fields that hold CTRL at its issue (CT-02); others as is."""
+        if not ctrl or "atomic_type" not in self.values or self.spec.destination != "gm":
+            return self
+        found = (*atomic_of(ctrl), nosat_of(ctrl))
+        return replace(self, **dict(zip(SAMPLED, found, strict=True)))
 
     @property
     def compact(self) -> bool:
@@ -234,42 +177,79 @@ class DmaDescriptor:
     @property
     def is_nop(self) -> bool:
         """A count that multiplies the work is zero (spec/README.md, "Rule classes"; A-03)."""
-        return not (self.len and self.n_burst and all(loop.count for loop in self.loops))
+        return not (self.len and self.n_burst and all(loop.count for loop in self.field_loops))
 
 
-def sampled(ctrl: int) -> dict[str, int]:
-    """Returns the fields of a store that hold CTRL at its issue (CT-02)."""
-    kind, what = atomic_of(ctrl)
-    return {"atomic_type": kind, "atomic_op": what, "nosat": nosat_of(ctrl)}
+_LOOP_FIELDS = tuple(
+    tuple(f"loop{k}_{part}" for part in DmaLoop.__slots__) for k in range(MAX_LOOPS)
+)
 
 
-def lower_dma(op: DmaOp, ctrl: int = 0) -> DmaDescriptor:
-    """Returns the descriptor of a strided op that is issued with this value of CTRL.
+def _loop_values(spec: OpSpec, loops: Sequence[Loop]) -> Values:
+    """Returns the values of loop groups; absent ones count 1, with strides of 0."""
+    turned = SOURCE_SIDE[spec.name] != "ext"
+    values: Values = {"n_loops": min(len(loops), MAX_LOOPS), "more_loops": tuple(loops[MAX_LOOPS:])}
+    for k, (count, ext, loc) in enumerate(_LOOP_FIELDS):
+        loop = loops[k] if k < len(loops) else Loop(1, 0, 0)
+        sides = (ext, loc) if not turned else (loc, ext)
+        values |= {count: loop.count, sides[0]: loop.src_stride, sides[1]: loop.dst_stride}
+    return values
 
-    Raises:
-        ValueError: more loop groups than a descriptor holds (A-08), or an unknown element type.
-    """
-    if len(op.loops) > MAX_LOOPS:
-        raise ValueError(
-            f"{op.spec.name} has {len(op.loops)} loop groups: a descriptor holds 0..{MAX_LOOPS}; "
-            "split the op"
-        )
-    values: dict[str, Any] = {name: getattr(op, operand) for name, operand in _FIELDS[op.spec.name]}
-    if SOURCE_SIDE[op.spec.name] == "ext":
-        loops = tuple([DmaLoop(x.count, x.src_stride, x.dst_stride) for x in op.loops])
-    else:
-        loops = tuple([DmaLoop(x.count, x.dst_stride, x.src_stride) for x in op.loops])
-    if ctrl and isinstance(op, MteUbGm):
-        values.update(sampled(ctrl))
-    pad = getattr(op, "pad", None)
-    if pad is not None:
-        values.update(
-            pad_en=1, pad_left=pad.left or 0, pad_right=pad.right or 0, pad_value=pad.value
-        )
-    return DmaDescriptor(
-        spec=op.spec,
-        elem_bytes=element_bytes(op.src_type.dtype),
-        loops=loops,
-        ub_sub=getattr(op, "ub_sub", 0),
-        **values,
-    )
+
+def _pad_values(pad: Pad | None) -> Values:
+    if pad is None:
+        return dict.fromkeys(("pad_en", "pad_value", "pad_left", "pad_right", "pad_given"), 0) | {
+            "pad_type": ""
+        }
+    return {
+        "pad_en": 1, "pad_type": pad.dtype, "pad_value": pad.value,
+        "pad_left": 0 if pad.left is None else pad.left,
+        "pad_right": 0 if pad.right is None else pad.right,
+        "pad_given": (pad.left is not None) | (pad.right is not None) << 1,
+    }  # fmt: skip
+
+
+_EXTRA: Mapping[str, Any] = {
+    "more_loops": (), "pad_type": "", "pad_given": 0,
+    **{names[0]: 1 for names in _LOOP_FIELDS},
+}  # fmt: skip
+
+
+def _class(spec: OpSpec, earlier: Sequence[type[DmaOp]]) -> type[DmaOp]:
+    """Returns the class of a row; one of the operands of an earlier row extends its class."""
+    defaults: dict[str, Any] = {"loops": ()}
+    own = [operand.name for operand in spec.operands]
+    clauses = own.index("loop_count")
+    names = [name for name in own[:clauses] if name != "l2_cache_ctl"]
+    if "pad_value" in own:
+        defaults["pad"] = None
+    if "l2_cache_ctl" in own:
+        defaults["l2_cache_ctl"] = 0
+    for role, space in (("src", spec.source), ("dst", spec.destination)):
+        defaults[f"{role}_type"] = Ptr("i8", space)
+    if "ub" in (spec.source, spec.destination):
+        defaults["ub_sub"] = 0
+    named = (*names, *defaults)
+    base = next((cls for cls in earlier if cls.names == named), DmaOp)
+    return op_class(base, spec, named, defaults, _EXTRA)
+
+
+def _classes() -> tuple[type[DmaOp], ...]:
+    found: list[type[DmaOp]] = []
+    for row in STRIDED:
+        found.append(_class(row, found))
+    return tuple(found)
+
+
+DMA_CLASSES: tuple[type[DmaOp], ...] = _classes()
+"""Op classes in the order of the rows."""
+
+if TYPE_CHECKING:
+
+    class MteGmUb(DmaOp): ...  # noqa: D101
+
+    class MteUbGm(DmaOp): ...  # noqa: D101
+
+    class MteGmL1(DmaOp): ...  # noqa: D101
+
+    class MteL1Ub(DmaOp): ...  # noqa: D101

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tb.isa.dma.op import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
+from tb.isa.dma.op import DmaOp, MteGmUb, MteUbGm
 from tb.isa.dma.table import (
     LOOP_COUNT_BITS,
     MTE_GM_UB,
@@ -35,7 +35,7 @@ from tb.isa.rule import (
 )
 from tb.isa.spaces import UB_BLOCK
 
-DPredicate = Callable[[DmaDescriptor], "str | None"]
+DPredicate = Callable[[DmaOp], "str | None"]
 SPredicate = Callable[[DmaOp], "str | None"]
 
 
@@ -86,14 +86,14 @@ def l15(op: DmaOp) -> str | None:
     return too_wide("l2_cache_ctl", op.l2_cache_ctl, bits)
 
 
-def l03_legacy(desc: DmaDescriptor) -> str | None:
+def l03_legacy(desc: DmaOp) -> str | None:
     """Elements of 8 bytes cannot be padded; only a legacy copy can ask for it (A-68)."""
     if desc.padded and desc.elem_bytes not in (1, 2, 4):
         return Breach(f"padding with elements of {desc.elem_bytes} bytes", "1, 2 or 4 bytes")
     return None
 
 
-def _sides(desc: DmaDescriptor) -> tuple[str, str]:
+def _sides(desc: DmaOp) -> tuple[str, str]:
     """Returns the names of the spaces of ``ext`` and ``loc``."""
     source, destination = desc.spec.source.upper(), desc.spec.destination.upper()
     return (destination, source) if destination == "GM" else (source, destination)
@@ -109,7 +109,7 @@ _BITS: dict[str, dict[str, int]] = {
 an op with a GM side is the width of the field, not the limit of the knob."""
 
 
-def l05(desc: DmaDescriptor) -> str | None:
+def l05(desc: DmaOp) -> str | None:
     """Every field fits its width; unused pad counts are 0."""
     ext, loc = _sides(desc)
     bits = _BITS[desc.spec.name]
@@ -137,7 +137,7 @@ def l05(desc: DmaDescriptor) -> str | None:
         ]
     if desc.padded:
         widths.append(("pad value", desc.pad_value, 8 * desc.elem_bytes))
-    for k, loop in enumerate(desc.loops):
+    for k, loop in enumerate(desc.field_loops):
         widths += [
             (f"loop {k} count", loop.count, LOOP_COUNT_BITS),
             (f"loop {k} {ext} stride", loop.ext_stride, bits["loop_ext_stride"]),
@@ -153,7 +153,7 @@ def l05(desc: DmaDescriptor) -> str | None:
     return None
 
 
-def l06(desc: DmaDescriptor) -> str | None:
+def l06(desc: DmaOp) -> str | None:
     """On-chip base addresses are multiples of 32."""
     ext, loc = _sides(desc)
     message = not_multiple(f"{loc} address", desc.loc_addr, UB_BLOCK)
@@ -162,7 +162,7 @@ def l06(desc: DmaDescriptor) -> str | None:
     return message
 
 
-def l07(desc: DmaDescriptor) -> str | None:
+def l07(desc: DmaOp) -> str | None:
     """On-chip strides are multiples of 32 where their count is above 1.
 
     So is the row stride that ends a padded row. That of a compact group is free; ``mte_l1_ub`` has
@@ -175,12 +175,12 @@ def l07(desc: DmaDescriptor) -> str | None:
         strides = [(f"{loc} row stride", desc.loc_stride, used)]
     strides += [
         (f"{loc} stride of loop {k}", loop.loc_stride, loop.count > 1)
-        for k, loop in enumerate(desc.loops)
+        for k, loop in enumerate(desc.field_loops)
     ]
     if ext != "GM":
         strides += [
             (f"{ext} stride of loop {k}", loop.ext_stride, loop.count > 1)
-            for k, loop in enumerate(desc.loops)
+            for k, loop in enumerate(desc.field_loops)
         ]
     for name, stride, used in strides:
         if used and stride % UB_BLOCK:
@@ -188,7 +188,7 @@ def l07(desc: DmaDescriptor) -> str | None:
     return None
 
 
-def l08(desc: DmaDescriptor) -> str | None:
+def l08(desc: DmaOp) -> str | None:
     """With several rows both row strides are at least the row length (A-10).
 
     The GM stride of a load is free with knob ``row_repeat`` legal.
@@ -202,7 +202,7 @@ def l08(desc: DmaDescriptor) -> str | None:
     return None
 
 
-def l09(desc: DmaDescriptor) -> str | None:
+def l09(desc: DmaOp) -> str | None:
     """Padded rows hold whole elements and at most 32 bytes of padding on a side."""
     if not desc.padded:
         return None
@@ -218,7 +218,7 @@ def l09(desc: DmaDescriptor) -> str | None:
     return None
 
 
-def l10(desc: DmaDescriptor) -> str | None:
+def l10(desc: DmaOp) -> str | None:
     """A padded row fits its row stride; a single one needs none with knob ``pad_end`` block."""
     if not desc.padded or (desc.n_burst <= 1 and current().pad_end == "block"):
         return None
@@ -229,7 +229,7 @@ def l10(desc: DmaDescriptor) -> str | None:
     return None
 
 
-def l12(desc: DmaDescriptor) -> str | None:
+def l12(desc: DmaOp) -> str | None:
     """Every byte accessed lies inside its memory; a NOP accesses none (A-18)."""
     if desc.is_nop:
         return None
@@ -240,20 +240,20 @@ def l12(desc: DmaDescriptor) -> str | None:
     return None
 
 
-def l16(desc: DmaDescriptor) -> str | None:
+def l16(desc: DmaOp) -> str | None:
     """Rows of an atomic store begin and end with whole elements of CTRL's type; NOPs too (A-73)."""
     size = ATOMIC_BYTES.get(desc.atomic_type, 1)
     used = [("len_burst", desc.len), ("GM address", desc.ext_addr)]
     if desc.n_burst > 1:
         used.append(("dst_stride", desc.ext_stride))
-    used += [("loop dst_stride", one.ext_stride) for one in desc.loops if one.count > 1]
+    used += [("loop dst_stride", one.ext_stride) for one in desc.field_loops if one.count > 1]
     for name, value in used:
         if value % size:
             return unaligned(f"{name} of an atomic store", value, size)
     return None
 
 
-def l17(desc: DmaDescriptor) -> str | None:
+def l17(desc: DmaOp) -> str | None:
     """CTRL has an atomic type, and an atomic op where a type is active; NOPs too (AT-07)."""
     if desc.atomic_type and desc.atomic_type not in ATOMIC_BYTES:
         return Breach(f"CTRL[8:6] is {desc.atomic_type}", "0 to 6")
@@ -262,28 +262,28 @@ def l17(desc: DmaDescriptor) -> str | None:
     return None
 
 
-def l13(desc: DmaDescriptor) -> str | None:
+def l13(desc: DmaOp) -> str | None:
     """Destination footprints of rows and loop iterations do not overlap."""
     if not desc.is_nop and row_overlap(without_fill(desc)):
         return "rows of the destination overlap: the result is undefined"
     return None
 
 
-def l14(desc: DmaDescriptor) -> str | None:
+def l14(desc: DmaOp) -> str | None:
     """Source and destination bytes are disjoint where both lie in one memory."""
     if not desc.is_nop and footprints_overlap(source(desc), destination(desc)):
         return "source and destination overlap: the result is undefined"
     return None
 
 
-def l18(desc: DmaDescriptor) -> str | None:
+def l18(desc: DmaOp) -> str | None:
     """Bytes that a row fills are not those of another row."""
     if not desc.is_nop and row_overlap(destination(desc)) and not row_overlap(without_fill(desc)):
         return "bytes filled behind a row belong to another row: the result is undefined"
     return None
 
 
-def l19(desc: DmaDescriptor) -> str | None:
+def l19(desc: DmaOp) -> str | None:
     """A row that is filled with its first element holds one."""
     if desc.is_nop or desc.padded or desc.spec is not MTE_GM_UB or desc.len >= desc.elem_bytes:
         return None

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fill of L1: its row, ``raw_fill_l1`` and the descriptor it becomes (spec/dma.md, section 9).
+"""The fill of L1: its row and the op ``raw_fill_l1`` (spec/dma.md, section 9).
 
 ``create_cbuf_matrix``, into which the compiler expands it, is a form of its text alone.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any
 
 from tb.isa.dtypes import Ptr
 from tb.isa.fields import Field, Layout, Operand, OpSpec
+from tb.isa.op import Op, Values, op_class
 
 COUNT_BITS = 15
 """Bits of the repeats, of the blocks in one and of the gap between two."""
@@ -55,58 +55,38 @@ RAW_FILL_L1 = OpSpec(
     doc="runs of L1 blocks filled with a pattern of 16 or 32 bits",
 )
 
-L1_UI16 = Ptr("ui16", "l1")
 
-
-@dataclass(frozen=True, slots=True)
-class RawFillL1:
+class FillOp(Op):
     """``pto.raw_fill_l1``: runs of blocks of 32 bytes filled with a pattern.
 
-    Attributes:
-        spec: Table row of the op.
-        dst: Byte address.
-        byte_offset: Bytes from it to the first block.
-        raw: Bits of the pattern.
-        repeat, blocks, gap: Runs, blocks in a run, and blocks between two.
-        fill_word_bits: Bits of the pattern that count, 16 or 32 (RF-L01).
-        dst_type: Pointer type; its element plays no part.
+    ``dst`` and ``byte_offset``, which is signed, are bytes; ``fill_word_bits`` of ``raw`` count, 16
+    or 32 (RF-L01). There is one pointer type alone, whose element plays no part.
     """
 
-    spec: ClassVar[OpSpec] = RAW_FILL_L1
-    dst: int
-    byte_offset: int
-    raw: int
-    repeat: int
-    blocks: int
-    gap: int
-    fill_word_bits: int = 16
-    dst_type: Ptr = L1_UI16
+    __slots__ = ()
+
+    @classmethod
+    def _clause(cls, name: str, value: Any, values: Values) -> None:
+        if name == "byte_offset":
+            below = type(value) is int and value < 0  # one that is not known is no plain int
+            values |= {"below": int(below), "offset": -value if below else value}
+        elif name == "fill_word_bits":
+            legal = value in WORD_BITS
+            values["word32"] = WORD_BITS.index(value) if legal else 0
+            values["odd_bits"] = 0 if legal else value
+        else:
+            super()._clause(name, value, values)
+
+    @classmethod
+    def fitting(cls, values: Values) -> tuple[str, str]:
+        """Returns the type of the pattern."""
+        dtype = f"ui{WORD_BITS[values['word32']]}"
+        return dtype, dtype
 
     @property
-    def src_type(self) -> Ptr:
-        """The pointer type: there is one alone."""
-        return self.dst_type
-
-
-@dataclass(frozen=True, slots=True)
-class FillDescriptor:
-    """Field values of a fill before they are packed; they may break any width."""
-
-    word32: int
-    below: int
-    len: int
-    n_burst: int
-    dst_gap: int
-    dst_addr: int
-    offset: int
-    raw: int
-    spec: ClassVar[OpSpec] = RAW_FILL_L1
-    ub_sub: ClassVar[int] = 0
-
-    @property
-    def first(self) -> int:
-        """Address of the first block."""
-        return self.dst_addr + (-self.offset if self.below else self.offset)
+    def fill_word_bits(self) -> int:
+        """Bits of the pattern as they are given."""
+        return self.odd_bits or self.word_bits
 
     @property
     def word_bits(self) -> int:
@@ -114,26 +94,31 @@ class FillDescriptor:
         return WORD_BITS[self.word32]
 
     @property
+    def byte_offset(self) -> int:
+        """Bytes from ``dst`` to the first block."""
+        return -self.offset if self.below else self.offset
+
+    @property
+    def first(self) -> int:
+        """Address of the first block."""
+        return self.dst_addr + self.byte_offset
+
+    @property
     def is_nop(self) -> bool:
         """Nothing is written (A-03)."""
         return not (self.len and self.n_burst)
 
+    @property
+    def unencodable(self) -> str:
+        """A pattern with neither 16 nor 32 bits (RF-L01)."""
+        return f"RF-L01: fill_word_bits is {self.odd_bits}: 16 or 32" if self.odd_bits else ""
 
-def lower_fill(op: RawFillL1) -> FillDescriptor:
-    """Returns the descriptor of a fill.
 
-    Raises:
-        ValueError: the pattern has neither 16 nor 32 bits (RF-L01).
-    """
-    if op.fill_word_bits not in WORD_BITS:
-        raise ValueError(f"RF-L01: fill_word_bits is {op.fill_word_bits}: 16 or 32")
-    return FillDescriptor(
-        WORD_BITS.index(op.fill_word_bits),
-        int(op.byte_offset < 0),
-        op.blocks,
-        op.repeat,
-        op.gap,
-        op.dst,
-        abs(op.byte_offset),
-        op.raw,
-    )
+_DEFAULTS: dict[str, Any] = {"fill_word_bits": 16, "dst_type": Ptr("ui16", "l1")}
+_NAMES = ("dst", "byte_offset", "raw", "repeat", "blocks", "gap", *_DEFAULTS)
+
+if TYPE_CHECKING:
+
+    class RawFillL1(FillOp): ...  # noqa: D101
+else:
+    RawFillL1 = op_class(FillOp, RAW_FILL_L1, _NAMES, _DEFAULTS, {"odd_bits": 0}, ("byte_offset",))

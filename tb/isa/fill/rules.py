@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tb.isa.fill.op import WORD_BITS, FillDescriptor, RawFillL1
+from tb.isa.fill.op import WORD_BITS, RawFillL1
 from tb.isa.footprint import destination
 from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches
 from tb.isa.spaces import UB_BLOCK
 
-DPredicate = Callable[[FillDescriptor], "str | None"]
+DPredicate = Callable[[RawFillL1], "str | None"]
 
 
 def l01(op: RawFillL1) -> str | None:
@@ -25,7 +25,7 @@ def l01(op: RawFillL1) -> str | None:
     return None
 
 
-def l02(desc: FillDescriptor) -> str | None:
+def l02(desc: RawFillL1) -> str | None:
     """Every operand fits its width, and the offset is not negative."""
     if desc.below:
         return Breach(f"byte_offset is {-desc.offset}", "0 and above")
@@ -33,12 +33,12 @@ def l02(desc: FillDescriptor) -> str | None:
     return operands_fit(desc.spec, values)
 
 
-def l03(desc: FillDescriptor) -> str | None:
+def l03(desc: RawFillL1) -> str | None:
     """The first block is one: base and offset together are a multiple of 32."""
     return not_multiple("dst + byte_offset", desc.first, UB_BLOCK)
 
 
-def l04(desc: FillDescriptor) -> str | None:
+def l04(desc: RawFillL1) -> str | None:
     """Every byte written lies inside l1."""
     if desc.is_nop:
         return None

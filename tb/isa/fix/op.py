@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The FIXPIPE write-back ops, their clauses, and the descriptor they become (spec/fixpipe.md)."""
+"""The FIXPIPE write-back ops and their clauses (spec/fixpipe.md)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from tb.isa.ctrl import atomic_of, sat_of
 from tb.isa.dtypes import Ptr
@@ -12,15 +13,19 @@ from tb.isa.fields import OpSpec
 from tb.isa.fix.table import (
     ATOMIC_OPS,
     ATOMIC_TYPES,
+    CLIP_CODES,
     DST_BITS,
     DST_CODES,
+    DST_F16,
     FLAG_NONE,
+    FRONT_COLUMNS,
     GROUP,
     LAYOUTS_BY_NAME,
     MTE_L0C_GM,
     MTE_L0C_L1,
     MTE_L0C_UB,
     NO_CONVERT,
+    NUMBER_CODES,
     NUMBER_TYPES,
     NZ2DN,
     NZ2NZ,
@@ -28,6 +33,7 @@ from tb.isa.fix.table import (
     QUANT_MODES,
     RELU_MODES,
     SAT_MODES,
+    SCALAR_RELU,
     UB_SPLIT_M,
     UB_SPLIT_N,
     UB_SPLITS,
@@ -35,11 +41,7 @@ from tb.isa.fix.table import (
     VECTOR_RELU,
     QuantMode,
 )
-
-L0C_F32 = Ptr("f32", "l0c")
-GM_F32 = Ptr("f32", "gm")
-L1_F32 = Ptr("f32", "l1")
-UB_F32 = Ptr("f32", "ub")
+from tb.isa.op import Op, OpT, Values, code_of, op_class
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,161 +94,146 @@ class Atomic:
     op: str
 
 
-@dataclass(frozen=True, slots=True)
-class MteL0cGm:
-    """``pto.mte_l0c_gm``: accumulators to GM.
+class FixOp(Op):
+    """A write-back of accumulators.
 
-    Attributes:
-        src, dst: Byte addresses in L0C and GM.
-        m, n: Rows and columns.
-        src_stride: 64 B from one group of 16 columns to the next.
-        dst_stride: Destination elements.
-        sid, l2_cache_ctrl: Hints.
-        unit_flag: 0, 2 check_only, 3 check_and_clear.
-        pre_quant, pre_relu: Clauses, or None.
-        layout: ``""``, ``"nz2nd"``, ``"nz2dn"`` or ``"nz2nz"``.
-        k: K of nz2dn, else None.
-        split: Split of nz2nz, None where the clause leaves it out, which is 0.
-        loop3: Clause, or None.
-        sat: ``"sat"``, ``"preserve_nan"`` or ``"nosat"``; ``""`` leaves it to CTRL.
-        src_type, dst_type: Pointer types.
-        atomic: Clause; None leaves it to CTRL.
+    ``src`` and ``dst`` are byte addresses, ``src_stride`` 64 B from one group of 16 columns to the
+    next, ``dst_stride`` destination elements. ``layout``, ``sat`` and ``ub_split`` are given as
+    keywords, empty where they are left out, and are their codes; ``k`` and ``split`` are None where
+    there is none. ``sub_block`` is that of a whole tile. A saturation or an ``atomic`` that is left
+    out is that of CTRL at the issue.
     """
 
-    spec: ClassVar[OpSpec] = MTE_L0C_GM
-    src: int
-    dst: int
-    m: int
-    n: int
-    src_stride: int
-    dst_stride: int
-    sid: int = 0
-    l2_cache_ctrl: int = 0
-    unit_flag: int = FLAG_NONE
-    pre_quant: PreQuant | None = None
-    pre_relu: PreRelu | None = None
-    layout: str = ""
-    k: int | None = None
-    split: int | None = None
-    loop3: Loop3 | None = None
-    sat: str = ""
-    atomic: Atomic | None = None
-    src_type: Ptr = L0C_F32
-    dst_type: Ptr = GM_F32
+    __slots__ = ()
 
+    if TYPE_CHECKING:
+        pre_quant: PreQuant | None
+        pre_relu: PreRelu | None
+        atomic: Atomic | None
 
-@dataclass(frozen=True, slots=True)
-class MteL0cL1:
-    """``pto.mte_l0c_l1``: accumulators to L1; attributes as of :class:`MteL0cGm`."""
+    @classmethod
+    def _clause(cls, name: str, value: Any, values: Values) -> None:
+        if name in ("k", "split"):
+            values |= {name: 0 if value is None else value, f"{name}_given": int(value is not None)}
+        elif name == "layout":
+            values["layout"] = code_of(name, value, LAYOUTS_BY_NAME)
+        elif name == "sat":
+            values |= {"sat": code_of(name, value, SAT_MODES), "sat_given": int(value != "")}
+        elif name == "loop3":
+            parts = (value.count, value.src_stride, value.dst_stride) if value else (0, 0, 0)
+            values |= zip(("loop3_count", "loop3_src", "loop3_dst"), parts, strict=True)
+            values["loop3_en"] = int(value is not None)
+        elif name == "pre_quant":
+            values |= _quant_values(value)
+        elif name == "pre_relu":
+            values |= _relu_values(value)
+        elif name == "atomic" and name in cls.names:
+            kind, what = (value.type, value.op) if value else ("", "")
+            values |= {"atomic": value, "atomic_type": ATOMIC_TYPES.get(kind, 0)}
+            values["atomic_op"] = ATOMIC_OPS.get(what, 0)
+        elif name in ("sub_block", "ub_split") and name in cls.names:
+            if name == "sub_block":
+                values[name] = value
+            else:
+                values["ub_mode"] = code_of("dst_mode", value, UB_SPLITS)
+            values["ub_sub"] = values["sub_block"] if values["ub_mode"] == UB_WHOLE else 0
+        else:
+            super()._clause(name, value, values)
 
-    spec: ClassVar[OpSpec] = MTE_L0C_L1
-    src: int
-    dst: int
-    m: int
-    n: int
-    src_stride: int
-    dst_stride: int
-    unit_flag: int = FLAG_NONE
-    pre_quant: PreQuant | None = None
-    pre_relu: PreRelu | None = None
-    layout: str = ""
-    k: int | None = None
-    split: int | None = None
-    loop3: Loop3 | None = None
-    sat: str = ""
-    src_type: Ptr = L0C_F32
-    dst_type: Ptr = L1_F32
+    @classmethod
+    def _typed(cls, values: Values, src_type: Ptr, dst_type: Ptr) -> None:
+        values["acc"] = int(src_type.dtype == "i32")
+        values["dst_type"] = DST_CODES.get(dst_type.dtype, 0)
 
+    @classmethod
+    def fitting(cls, values: Values) -> tuple[str, str]:
+        """Returns the type of the accumulators and that of the destination."""
+        codes = {code: name for name, code in reversed(DST_CODES.items())}
+        return "i32" if values["acc"] else "f32", codes.get(values["dst_type"], "f32")
 
-@dataclass(frozen=True, slots=True)
-class MteL0cUb:
-    """``pto.mte_l0c_ub``: accumulators to UB; attributes as of :class:`MteL0cGm`.
+    @classmethod
+    def target(cls, dtype: str, second: str) -> str:  # noqa: ARG003
+        """Returns the element type of the destination."""
+        return second
 
-    Attributes:
-        ub_split: ``""`` for a whole tile to sub-block ``sub_block``, ``"split_m"`` or
-            ``"split_n"`` for halves to both.
-        sub_block: Sub-block of a whole tile; 0 with a split.
-    """
+    @property
+    def second_type(self) -> str:
+        """Element type of the destination."""
+        return self.dst_type.dtype
 
-    spec: ClassVar[OpSpec] = MTE_L0C_UB
-    src: int
-    dst: int
-    m: int
-    n: int
-    src_stride: int
-    dst_stride: int
-    sub_block: int = 0
-    ub_split: str = ""
-    unit_flag: int = FLAG_NONE
-    pre_quant: PreQuant | None = None
-    pre_relu: PreRelu | None = None
-    layout: str = ""
-    k: int | None = None
-    split: int | None = None
-    loop3: Loop3 | None = None
-    sat: str = ""
-    src_type: Ptr = L0C_F32
-    dst_type: Ptr = UB_F32
+    @classmethod
+    def _from_fields(cls, values: Values, second: str) -> Values:  # noqa: ARG003
+        """Returns the values of an op of a block, with its clauses."""
+        x = {**cls._zeros, **values}
+        x |= {"k_given": int(x["layout"] == NZ2DN), "split_given": int(x["layout"] == NZ2NZ)}
+        x |= {"sat_given": int(x["sat"] > 0), "pre_quant": _quant_of(x), "pre_relu": _relu_of(x)}
+        if x["atomic_type"]:
+            # Codes without a name come from CTRL only (FIX-L26).
+            kind, what = x["atomic_type"], x["atomic_op"]
+            x["atomic"] = Atomic(_TYPE_NAMES.get(kind, str(kind)), _OP_NAMES.get(what, str(what)))
+        return {**x, "sub_block": x["ub_sub"]}
 
+    def sampled(self: OpT, ctrl: int) -> OpT:
+        """Returns the op as it is issued with this value of CTRL (CT-04, CT-05)."""
+        own = self.values
+        clause = own["atomic"] is not None or "atomic" not in self.names
+        if not ctrl or (own["sat_given"] and clause):
+            return self
+        values = dict(own)
+        if not own["sat_given"]:
+            values["sat"] = sat_of(ctrl)
+        if not clause:
+            values["atomic_type"], values["atomic_op"] = atomic_of(ctrl)
+        return type(self).of(values, self.src_type, self.dst_type)
 
-FixOp = MteL0cGm | MteL0cL1 | MteL0cUb
-"""The write-back ops."""
+    @property
+    def unencodable(self) -> str:
+        """What of an op no descriptor holds: types and words that S rules forbid."""
+        quant, relu, atomic = self.pre_quant, self.pre_relu, self.atomic
+        numbers = [clause.payload for clause in (quant, relu) if clause]
+        faults = {
+            f"FIX-L02: accumulators are {self.src_type.dtype}: f32 or i32":
+                self.src_type.dtype not in ("f32", "i32"),
+            f"FIX-L03: pre_quant mode {quant and quant.mode!r} is unknown":
+                quant is not None and quant.mode not in QUANT_MODES,
+            f"pre_relu mode is {relu and relu.mode!r}: one of {', '.join(RELU_MODES)}":
+                relu is not None and relu.mode not in RELU_MODES,
+            f"the type of a number is one of {', '.join(NUMBER_TYPES)}":
+                any(isinstance(x, Scalar) and x.dtype not in NUMBER_TYPES for x in numbers),
+            f"destination element type is {self.dst_type.dtype}: one of {', '.join(DST_CODES)}":
+                self.dst_type.dtype not in DST_CODES,
+            f"atomic type or op is unknown: {atomic}": atomic is not None
+                and not (atomic.type in ATOMIC_TYPES and atomic.op in ATOMIC_OPS),
+        }  # fmt: skip
+        return next((fault for fault, found in faults.items() if found), "")
 
-FIX_CLASSES: tuple[type[FixOp], ...] = (MteL0cGm, MteL0cL1, MteL0cUb)
+    @property
+    def layout_name(self) -> str:
+        """Keyword of the layout, empty where it is left out."""
+        return _LAYOUT_NAMES[self.layout]
 
+    @property
+    def sat_name(self) -> str:
+        """Keyword of the saturation, empty where CTRL decides."""
+        return _SAT_NAMES[self.sat] if self.sat_given else ""
 
-@dataclass(frozen=True, slots=True)
-class AsWritten:
-    """Types of an op that its descriptor does not hold and the engine does not need.
+    @property
+    def ub_split(self) -> str:
+        """Keyword of a split over both sub-blocks, empty for a whole tile."""
+        return _SPLIT_NAMES[self.ub_mode]
 
-    Attributes:
-        quant, relu: Types of the payloads, or of the targets of fb pointers; ``""`` where the
-            clause is absent, ``"f32"`` where it takes no payload.
-        clip: Type of the clip payload, ``""`` without clip.
-    """
+    @property
+    def loop3(self) -> Loop3 | None:
+        """The clause, or None."""
+        if not self.loop3_en:
+            return None
+        return Loop3(self.loop3_count, self.loop3_src, self.loop3_dst)
 
-    quant: str = ""
-    relu: str = ""
-    clip: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FixDescriptor:
-    """Field values of a write-back descriptor before they are packed; they may break any width."""
-
-    spec: OpSpec
-    src_addr: int
-    dst_addr: int
-    m: int
-    n: int
-    src_stride: int
-    dst_stride: int
-    acc: int = 0
-    dst_type: int = 0
-    quant: int = 0
-    quant_scale: int = 0
-    quant_addr: int = 0
-    relu: int = 0
-    relu_alpha: int = 0
-    relu_addr: int = 0
-    clip_en: int = 0
-    clip: int = 0
-    sat: int = 0
-    atomic_type: int = 0
-    atomic_op: int = 0
-    unit_flag: int = 0
-    layout: int = 0
-    split: int = 0
-    ub_mode: int = 0
-    ub_sub: int = 0
-    loop3_en: int = 0
-    loop3_count: int = 0
-    loop3_src: int = 0
-    loop3_dst: int = 0
-    k: int = 0
-    sid: int = 0
-    l2: int = 0
-    written: AsWritten = field(default=AsWritten(), compare=False)
+    @property
+    def dst_code(self) -> int:
+        """Code of the destination element type."""
+        code: int = self.values["dst_type"]
+        return code
 
     @property
     def is_nop(self) -> bool:
@@ -271,7 +258,7 @@ class FixDescriptor:
     @property
     def dst_bits(self) -> int:
         """Bits of a destination element."""
-        return DST_BITS[self.dst_type]
+        return DST_BITS[self.dst_code]
 
     @property
     def mode(self) -> QuantMode:
@@ -359,86 +346,114 @@ def clip_of(dtype: str, bits: int) -> Scalar:
     return Scalar(dtype, bits & ((1 << _CLIP_BITS.get(dtype, 16)) - 1))
 
 
-def _code(what: str, value: str, codes: dict[str, int]) -> int:
-    try:
-        return codes[value]
-    except KeyError:
-        legal = ", ".join(name for name in codes if name)
-        raise ValueError(f"{what} is {value!r}: one of {legal}") from None
+def _bits_of(number: Scalar, widened: Callable[[Scalar], int]) -> int:
+    """Returns the bits of a number in its field; those of one that is not known as they are."""
+    return widened(number) if type(number.bits) is int else number.bits
 
 
-def _payload(payload: Scalar | FbPtr | None) -> tuple[int, int, str]:
-    """Returns number bits, address and type of a payload."""
-    if payload is None:
-        return 0, 0, "f32"
+def _payload_values(name: str, number: str, payload: Scalar | FbPtr | None) -> Values:
+    """Returns the values of a payload: its bits, its address, and its type as it is written."""
+    values: Values = {number: 0, f"{name}_addr": 0}
+    dtype = payload.dtype if payload else "f32"
     if isinstance(payload, FbPtr):
-        return 0, payload.address, payload.dtype
-    return number_bits(payload), 0, payload.dtype
+        values[f"{name}_addr"] = payload.address
+    elif payload and dtype in NUMBER_TYPES:
+        values[number] = _bits_of(payload, number_bits)
+    values[f"{name}_type"] = NUMBER_CODES.index(dtype) if dtype in NUMBER_TYPES else 0
+    return values
 
 
-def lower_fix(op: FixOp, ctrl: int = 0) -> FixDescriptor:
-    """Returns the descriptor of a write-back that is issued with this value of CTRL.
+def _quant_values(quant: PreQuant | None) -> Values:
+    values = _payload_values("quant", "quant_scale", quant.payload if quant else None)
+    if quant is None:
+        return {**values, "pre_quant": None, "quant": 0, "quant_type": 0}
+    mode = QUANT_MODES.get(quant.mode, NO_CONVERT)
+    return {**values, "pre_quant": quant, "quant": mode.code}
 
-    Raises:
-        ValueError: a keyword or a type is unknown, or a payload has an illegal type.
-    """
-    spec, quant, relu = op.spec, op.pre_quant, op.pre_relu
-    if op.src_type.dtype not in ("f32", "i32"):
-        raise ValueError(f"FIX-L02: accumulators are {op.src_type.dtype}: f32 or i32")
-    mode = NO_CONVERT
-    scale, quant_addr, quant_type = 0, 0, ""
-    if quant is not None:
-        if quant.mode not in QUANT_MODES:
-            raise ValueError(f"FIX-L03: pre_quant mode {quant.mode!r} is unknown")
-        mode = QUANT_MODES[quant.mode]
-        scale, quant_addr, quant_type = _payload(quant.payload)
-    alpha, relu_addr, relu_type, clip = 0, 0, "", None
-    if relu is not None:
-        alpha, relu_addr, relu_type = _payload(relu.payload)
-        clip = relu.clip
-    loop3 = op.loop3
-    atomic_type = atomic_op = sid = l2 = ub_mode = ub_sub = 0
-    if isinstance(op, MteL0cGm):
-        sid, l2 = op.sid, op.l2_cache_ctrl
-        atomic_type, atomic_op = atomic_of(ctrl)
-        if op.atomic:
-            atomic_type = _code("atomic type", op.atomic.type, ATOMIC_TYPES)
-            atomic_op = _code("atomic op", op.atomic.op, ATOMIC_OPS)
-    elif isinstance(op, MteL0cUb):
-        ub_mode = _code("dst_mode", op.ub_split, UB_SPLITS)
-        ub_sub = op.sub_block if ub_mode == UB_WHOLE else 0
-    return FixDescriptor(
-        spec=spec,
-        src_addr=op.src,
-        dst_addr=op.dst,
-        m=op.m,
-        n=op.n,
-        src_stride=op.src_stride,
-        dst_stride=op.dst_stride,
-        acc=int(op.src_type.dtype == "i32"),
-        dst_type=_code("destination element type", op.dst_type.dtype, DST_CODES),
-        quant=mode.code,
-        quant_scale=scale,
-        quant_addr=quant_addr,
-        relu=_code("pre_relu mode", relu.mode, RELU_MODES) if relu else 0,
-        relu_alpha=alpha,
-        relu_addr=relu_addr,
-        clip_en=int(clip is not None),
-        clip=clip_bits(clip) if clip else 0,
-        sat=_code("saturation", op.sat, SAT_MODES) if op.sat else sat_of(ctrl),
-        atomic_type=atomic_type,
-        atomic_op=atomic_op,
-        unit_flag=op.unit_flag,
-        layout=_code("layout", op.layout, LAYOUTS_BY_NAME),
-        split=op.split or 0,
-        ub_mode=ub_mode,
-        ub_sub=ub_sub,
-        loop3_en=int(loop3 is not None),
-        loop3_count=loop3.count if loop3 else 0,
-        loop3_src=loop3.src_stride if loop3 else 0,
-        loop3_dst=loop3.dst_stride if loop3 else 0,
-        k=op.k or 0,
-        sid=sid,
-        l2=l2,
-        written=AsWritten(quant_type, relu_type, clip.dtype if clip else ""),
-    )
+
+def _relu_values(relu: PreRelu | None) -> Values:
+    values = _payload_values("relu", "relu_alpha", relu.payload if relu else None)
+    if relu is None:
+        none = dict.fromkeys(("relu", "relu_type", "clip_en", "clip", "clip_type"), 0)
+        return {**values, **none, "pre_relu": None}
+    clip = relu.clip
+    values |= {
+        "clip_en": int(clip is not None),
+        "clip": _bits_of(clip, clip_bits) if clip else 0,
+        "clip_type": CLIP_CODES.index(clip.dtype) if clip and clip.dtype in CLIP_CODES else 0,
+    }
+    return {**values, "pre_relu": relu, "relu": RELU_MODES.get(relu.mode, 0)}
+
+
+def _number(kind: int, bits: int) -> Scalar:
+    return number_of(NUMBER_CODES[kind] or "f32", bits)
+
+
+def _quant_of(x: Values) -> PreQuant | None:
+    """Returns the clause of an op of a block."""
+    code, kind, address = x["quant"], x["quant_type"], x["quant_addr"]
+    if not code and not kind:
+        return None
+    mode = QUANT_BY_CODE.get(code, NO_CONVERT)
+    if mode.vector or (not mode.scale and address):
+        return PreQuant(mode.name, FbPtr(NUMBER_CODES[kind] or "f32", address))
+    return PreQuant(mode.name, _number(kind, x["quant_scale"]))
+
+
+def _relu_of(x: Values) -> PreRelu | None:
+    """Returns the clause of an op of a block."""
+    code, kind = x["relu"], x["relu_type"]
+    clip = None
+    if x["clip_en"]:
+        of_type = CLIP_CODES[x["clip_type"]]
+        clip = clip_of(of_type or ("f16" if x["dst_type"] == DST_F16 else "i16"), x["clip"])
+    if not code and not kind and clip is None:
+        return None
+    payload: Scalar | FbPtr | None = None
+    if code == SCALAR_RELU:
+        payload = _number(kind, x["relu_alpha"])
+    elif code == VECTOR_RELU:
+        payload = FbPtr(NUMBER_CODES[kind] or "f32", x["relu_addr"])
+    return PreRelu(_RELU_NAMES.get(code, str(code)), payload, clip)
+
+
+_RELU_NAMES = {code: name for name, code in RELU_MODES.items()}
+_LAYOUT_NAMES = tuple(LAYOUTS_BY_NAME)
+_SAT_NAMES = ("sat", "preserve_nan", "nosat")
+_TYPE_NAMES = {code: name for name, code in ATOMIC_TYPES.items()}
+_OP_NAMES = {code: name for name, code in ATOMIC_OPS.items()}
+_SPLIT_NAMES = tuple(UB_SPLITS)
+
+_CLAUSES: Values = {
+    "unit_flag": FLAG_NONE, "pre_quant": None, "pre_relu": None, "layout": "", "k": None,
+    "split": None, "loop3": None, "sat": "",
+}  # fmt: skip
+_EXTRA: Values = {
+    "pre_quant": None, "pre_relu": None, "atomic": None, "sub_block": 0, "ub_split": "",
+    **dict.fromkeys(("k_given", "split_given", "sat_given", *FRONT_COLUMNS), 0),
+}  # fmt: skip
+
+
+def _class(spec: OpSpec, first: Values, last: Values) -> type[FixOp]:
+    types = {"src_type": Ptr("f32", "l0c"), "dst_type": Ptr("f32", spec.destination)}
+    defaults = {**first, **_CLAUSES, **last, **types}
+    names = ("src", "dst", "m", "n", "src_stride", "dst_stride", *defaults)
+    clauses = (*_CLAUSES, "atomic", "sub_block", "ub_split", "dst_type")
+    plain = tuple(name for name in clauses if name != "unit_flag")
+    return op_class(FixOp, spec, names, defaults, _EXTRA, plain, FRONT_COLUMNS)
+
+
+FIX_CLASSES: tuple[type[FixOp], ...] = (
+    _class(MTE_L0C_GM, {"sid": 0, "l2_cache_ctrl": 0}, {"atomic": None}),
+    _class(MTE_L0C_L1, {}, {}),
+    _class(MTE_L0C_UB, {"sub_block": 0, "ub_split": ""}, {}),
+)
+"""Op classes in the order of the rows."""
+
+if TYPE_CHECKING:
+
+    class MteL0cGm(FixOp): ...  # noqa: D101
+
+    class MteL0cL1(FixOp): ...  # noqa: D101
+
+    class MteL0cUb(FixOp): ...  # noqa: D101

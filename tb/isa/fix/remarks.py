@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import DST_S8
 from tb.isa.profile import current
 from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS
 
 
-def unsigned(desc: FixDescriptor) -> bool:
+def unsigned(desc: FixOp) -> bool:
     """Returns whether a signed 8-bit destination takes unsigned values (section 5, A-37)."""
     scalar_b8 = desc.mode.narrow == "b8" and not desc.mode.vector
-    return scalar_b8 and desc.dst_type == DST_S8 and current().b8_scalar_sign == "unsigned"
+    return scalar_b8 and desc.dst_code == DST_S8 and current().b8_scalar_sign == "unsigned"
 
 
-def remarks(desc: FixDescriptor) -> tuple[str, ...]:
+def remarks(desc: FixOp) -> tuple[str, ...]:
     """Returns the remarks on a write-back under the profile of this process, one sentence each."""
     found = []
     if unsigned(desc):

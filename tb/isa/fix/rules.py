@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tb.isa.fix.op import FbPtr, FixDescriptor, FixOp, MteL0cGm, MteL0cUb, PreQuant, Scalar
+from tb.isa.fix.op import FbPtr, FixOp, MteL0cGm, MteL0cUb, PreQuant, Scalar
 from tb.isa.fix.table import (
     ALPHA_WORD,
     ATOMIC_DST,
@@ -24,7 +24,6 @@ from tb.isa.fix.table import (
     FLAG_CLEAR,
     FLAG_NONE,
     L0C_WORD,
-    LAYOUTS_BY_NAME,
     MAX_M,
     MAX_M_NZ,
     MTE_L0C_GM,
@@ -36,10 +35,8 @@ from tb.isa.fix.table import (
     QUANT_MODES,
     QUANT_RECORD,
     RELU_MODES,
-    SAT_MODES,
     UB_SPLIT_M,
     UB_SPLIT_N,
-    UB_SPLITS,
     UB_WHOLE,
     QuantMode,
 )
@@ -48,7 +45,7 @@ from tb.isa.profile import current
 from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches, wrong_for
 from tb.isa.spaces import FB_SEGMENT_BYTES, FB_SEGMENT_SHIFT, FB_SEGMENTS, SIZES, UB_BLOCK
 
-DPredicate = Callable[[FixDescriptor], "str | None"]
+DPredicate = Callable[[FixOp], "str | None"]
 SPredicate = Callable[[FixOp], "str | None"]
 
 
@@ -153,30 +150,26 @@ def l06(op: FixOp) -> str | None:
 
 def l08(op: FixOp) -> str | None:
     """nz2dn has K and no other layout has; split goes with nz2nz."""
-    if op.layout not in LAYOUTS_BY_NAME:
-        return Breach(f"layout {op.layout!r} is unknown", "nz2nd, nz2dn, nz2nz or none")
-    if (op.layout == "nz2dn") != (op.k is not None):
+    if (op.layout == NZ2DN) != op.k_given:
         return "nz2dn takes K, and no other layout does"
-    if op.split is not None and op.layout != "nz2nz":
-        return f"split goes with nz2nz, not with {op.layout or 'an omitted layout'}"
+    if op.split_given and op.layout != NZ2NZ:
+        return f"split goes with nz2nz, not with {op.layout_name or 'an omitted layout'}"
     return None
 
 
 def l09(op: FixOp) -> str | None:
     """nz2nz writes f32 and has no loop3."""
-    if op.layout != "nz2nz":
+    if op.layout != NZ2NZ:
         return None
     if op.dst_type.dtype != "f32":
         return wrong_for("nz2nz writes", "f32", op.dst_type.dtype)
-    return "nz2nz takes no loop3" if op.loop3 else None
+    return "nz2nz takes no loop3" if op.loop3_en else None
 
 
 def l10(op: FixOp) -> str | None:
     """loop3 goes with nz2nd or nz2dn; saturation is one of its alternatives."""
-    if op.sat not in SAT_MODES:
-        return Breach(f"saturation {op.sat!r} is unknown", "sat, sat(preserve_nan) or nosat")
-    if op.loop3 and op.layout not in ("nz2nd", "nz2dn"):
-        return f"loop3 goes with nz2nd or nz2dn, not with {op.layout or 'an omitted layout'}"
+    if op.loop3_en and op.layout_name not in ("nz2nd", "nz2dn"):
+        return f"loop3 goes with nz2nd or nz2dn, not with {op.layout_name or 'an omitted layout'}"
     return None
 
 
@@ -199,10 +192,8 @@ def l12(op: FixOp) -> str | None:
     """A split over both sub-blocks converts nothing and keeps rows."""
     if not isinstance(op, MteL0cUb) or not op.ub_split:
         return None
-    if op.ub_split not in UB_SPLITS:
-        return Breach(f"dst_mode {op.ub_split!r} is unknown", "a sub-block id, split_m or split_n")
-    if op.layout not in ("", "nz2nd"):
-        return f"{op.ub_split} does not go with {op.layout}"
+    if op.layout_name not in ("", "nz2nd"):
+        return f"{op.ub_split} does not go with {op.layout_name}"
     for name, clause in (
         ("pre_quant", op.pre_quant),
         ("pre_relu", op.pre_relu),
@@ -223,17 +214,17 @@ def l13(op: FixOp) -> str | None:
     return None
 
 
-def l07(desc: FixDescriptor) -> str | None:
+def l07(desc: FixOp) -> str | None:
     """The clip value is positive, finite and inside the range of its destination."""
     if not desc.clip_en:
         return None
-    most = CLIP_LIMITS.get(desc.dst_type, 0)
+    most = CLIP_LIMITS.get(desc.dst_code, 0)
     if not 1 <= desc.clip <= most:
         return Breach(f"clip is {desc.clip:#x}", f"0x1..{most:#x}")
     return None
 
 
-def l14(desc: FixDescriptor) -> str | None:
+def l14(desc: FixOp) -> str | None:
     """Fields fit their widths and the ranges of section 1."""
     values = {
         operand.field: getattr(desc, operand.field)
@@ -259,14 +250,14 @@ def l14(desc: FixDescriptor) -> str | None:
     return None
 
 
-def l15(desc: FixDescriptor) -> str | None:
+def l15(desc: FixOp) -> str | None:
     """More than one group needs a source stride of whole fractals."""
     if desc.n > 16 and desc.src_stride % 16:
         return Breach(f"src_stride is {desc.src_stride} with n {desc.n}", "a multiple of 16")
     return None
 
 
-def l16(desc: FixDescriptor) -> str | None:
+def l16(desc: FixOp) -> str | None:
     """Source a multiple of 64; destination of its element, on chip of 32."""
     message = not_multiple("L0C address", desc.src_addr, L0C_WORD)
     if message:
@@ -275,7 +266,7 @@ def l16(desc: FixDescriptor) -> str | None:
     return not_multiple("destination address", desc.dst_addr, unit)
 
 
-def l17(desc: FixDescriptor) -> str | None:
+def l17(desc: FixOp) -> str | None:
     """On chip the destination strides are whole 32-byte blocks."""
     strides = [("dst_stride", desc.dst_stride)]
     if desc.loop3_en:
@@ -287,9 +278,9 @@ def l17(desc: FixDescriptor) -> str | None:
     return None
 
 
-def l18(desc: FixDescriptor) -> str | None:
+def l18(desc: FixOp) -> str | None:
     """4-bit rows are whole bytes at whole bytes."""
-    if desc.dst_type != DST_S4:
+    if desc.dst_code != DST_S4:
         return None
     values = [("dst_stride", desc.dst_stride)]
     if desc.loop3_en:
@@ -301,14 +292,14 @@ def l18(desc: FixDescriptor) -> str | None:
     return None
 
 
-def l19(desc: FixDescriptor) -> str | None:
+def l19(desc: FixOp) -> str | None:
     """nz2nz writes whole groups of columns."""
     if desc.layout == NZ2NZ and desc.n % desc.nz_columns:
         return Breach(f"n is {desc.n} with nz2nz({desc.split})", f"a multiple of {desc.nz_columns}")
     return None
 
 
-def l20(desc: FixDescriptor) -> str | None:
+def l20(desc: FixOp) -> str | None:
     """Unit flags are checked for contiguous rows only, channel splits by knob ``modes``.
 
     Those of A5 are the ones of ``mte_l0c_gm`` without unit flags (A-32).
@@ -323,7 +314,7 @@ def l20(desc: FixDescriptor) -> str | None:
     return None
 
 
-def l21(desc: FixDescriptor) -> str | None:
+def l21(desc: FixOp) -> str | None:
     """Halves are equal; those of the columns are whole groups."""
     if desc.ub_mode == UB_SPLIT_M and desc.m % 2:
         return Breach(f"m is {desc.m} with split_m", "an even number")
@@ -332,7 +323,7 @@ def l21(desc: FixDescriptor) -> str | None:
     return None
 
 
-def l22(desc: FixDescriptor) -> str | None:
+def l22(desc: FixOp) -> str | None:
     """Parameters of every channel lie in a segment of fb that has them, at whole rows."""
     rows: list[tuple[str, int, int, tuple[int, ...]]] = []
     if desc.vector_quant:
@@ -355,7 +346,7 @@ def l22(desc: FixDescriptor) -> str | None:
     return None
 
 
-def l26(desc: FixDescriptor) -> str | None:
+def l26(desc: FixOp) -> str | None:
     """Type and op of an atomic that CTRL decides have a meaning (CT-05)."""
     if desc.atomic_type not in (0, *ATOMIC_TYPES.values()):
         return Breach(f"atomic type in CTRL is {desc.atomic_type}", "0 to 6")
@@ -364,16 +355,16 @@ def l26(desc: FixDescriptor) -> str | None:
     return None
 
 
-def l27(desc: FixDescriptor) -> str | None:
+def l27(desc: FixOp) -> str | None:
     """The atomic type fits the destination element; only CTRL can break it."""
     name = next((name for name, code in ATOMIC_TYPES.items() if code == desc.atomic_type), "")
     legal = {DST_CODES[dtype] for dtype in ATOMIC_DST.get(name, ())}
-    if desc.spec is MTE_L0C_GM and name and desc.dst_type not in legal:
+    if desc.spec is MTE_L0C_GM and name and desc.dst_code not in legal:
         return f"atomic {name} on elements of another type: the result is undefined"
     return None
 
 
-def l23(desc: FixDescriptor) -> str | None:
+def l23(desc: FixOp) -> str | None:
     """Every accumulator read lies in l0c, every byte written in the destination."""
     if desc.is_nop:
         return None
@@ -384,7 +375,7 @@ def l23(desc: FixDescriptor) -> str | None:
     return None
 
 
-def l24(desc: FixDescriptor) -> str | None:
+def l24(desc: FixOp) -> str | None:
     """No destination element is written twice."""
     if not desc.is_nop and row_overlap(destinations(desc)[0]):
         return "rows of the destination overlap: the result is undefined"

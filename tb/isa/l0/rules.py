@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tb.isa.footprint import destination, source
-from tb.isa.l0.op import L0Descriptor, L0Load, bits_of, square_of
+from tb.isa.l0.op import L0Load, bits_of, square_of
 from tb.isa.l0.table import (
     ELEMENT_CODES,
     FRACTAL_BYTES,
@@ -20,7 +20,7 @@ from tb.isa.l0.table import (
 from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches
 from tb.isa.spaces import memory_range
 
-DPredicate = Callable[[L0Descriptor], "str | None"]
+DPredicate = Callable[[L0Load], "str | None"]
 SPredicate = Callable[[L0Load], "str | None"]
 
 
@@ -48,7 +48,7 @@ def l02(op: L0Load) -> str | None:
     return None
 
 
-def l03(desc: L0Descriptor) -> str | None:
+def l03(desc: L0Load) -> str | None:
     """Fields fit their widths, and strides are at least 1."""
     values = {
         operand.field: getattr(desc, operand.field)
@@ -64,14 +64,14 @@ def l03(desc: L0Descriptor) -> str | None:
     return None
 
 
-def l04(desc: L0Descriptor) -> str | None:
+def l04(desc: L0Load) -> str | None:
     """The source is a multiple of 32, the destination of 512: its scales are of 32."""
     return not_multiple("L1 address", desc.src_addr, SCALE_BYTES) or not_multiple(
         f"{desc.spec.destination} address", desc.dst_addr, SCALE_RATIO * SCALE_BYTES
     )
 
 
-def l05(desc: L0Descriptor) -> str | None:
+def l05(desc: L0Load) -> str | None:
     """A transposed load moves whole squares."""
     if not desc.transpose:
         return None
@@ -86,7 +86,7 @@ def l05(desc: L0Descriptor) -> str | None:
     return None
 
 
-def l06(desc: L0Descriptor) -> str | None:
+def l06(desc: L0Load) -> str | None:
     """All fractals read lie in l1, all written in l0a, l0b or their scales."""
     if desc.is_nop:
         return None
@@ -99,7 +99,7 @@ def l06(desc: L0Descriptor) -> str | None:
     return None
 
 
-def l07(desc: L0Descriptor) -> str | None:
+def l07(desc: L0Load) -> str | None:
     """No destination byte is written twice."""
     if desc.is_nop:
         return None

@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.footprint import destination, row_overlap, source
-from tb.isa.nz.op import MteGmL1Frac, NzDescriptor
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.nz.table import C0_BYTES, MAX_D, MAX_GROUPS, MAX_N, MTE_GM_L1_FRAC, SMALL_C0
 from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches
 from tb.isa.spaces import SIZES
 
-DPredicate = Callable[[NzDescriptor], "str | None"]
+DPredicate = Callable[[MteGmL1Frac], "str | None"]
 SPredicate = Callable[[MteGmL1Frac], "str | None"]
 
 
@@ -35,7 +35,7 @@ def l01(op: MteGmL1Frac) -> str | None:
     return None
 
 
-def l03(desc: NzDescriptor) -> str | None:
+def l03(desc: MteGmL1Frac) -> str | None:
     """Fields fit their widths, and the counts their maxima."""
     values = {
         operand.field: getattr(desc, operand.field)
@@ -55,24 +55,24 @@ def l03(desc: NzDescriptor) -> str | None:
     return None
 
 
-def l04(desc: NzDescriptor) -> str | None:
+def l04(desc: MteGmL1Frac) -> str | None:
     """There is at least one group."""
     return None if desc.group_count else Breach("group_count is 0", "at least 1")
 
 
-def l05(desc: NzDescriptor) -> str | None:
+def l05(desc: MteGmL1Frac) -> str | None:
     """Small-C0 mode has at most four channels."""
     if desc.small_c0 and desc.d_value > SMALL_C0:
         return Breach(f"d_value is {desc.d_value} in small-C0 mode", f"at most {SMALL_C0}")
     return None
 
 
-def l06(desc: NzDescriptor) -> str | None:
+def l06(desc: MteGmL1Frac) -> str | None:
     """The destination is a multiple of 32."""
     return not_multiple("L1 address", desc.loc_addr, C0_BYTES)
 
 
-def l07(desc: NzDescriptor) -> str | None:
+def l07(desc: MteGmL1Frac) -> str | None:
     """Destination strides that are used are not zero."""
     used = []
     if not desc.small_c0:
@@ -87,7 +87,7 @@ def l07(desc: NzDescriptor) -> str | None:
     return None
 
 
-def l08(desc: NzDescriptor) -> str | None:
+def l08(desc: MteGmL1Frac) -> str | None:
     """All bytes read lie in gm, all bytes written, zero fill included, in l1."""
     if desc.is_nop:
         return None
@@ -98,7 +98,7 @@ def l08(desc: NzDescriptor) -> str | None:
     return None
 
 
-def l09(desc: NzDescriptor) -> str | None:
+def l09(desc: MteGmL1Frac) -> str | None:
     """No destination byte is generated twice."""
     if not desc.is_nop and row_overlap(destination(desc)):
         return "blocks of the destination overlap: the result is undefined"

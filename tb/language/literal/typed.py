@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.fields import OpSpec
 from tb.isa.fill.op import RAW_FILL_L1
@@ -18,9 +16,9 @@ from tb.language.grammar.matching import Reading
 
 def _pointer_types(spec: OpSpec, element: tuple[str, ...]) -> tuple[Ptr, Ptr]:
     """Returns the types of source and destination: as given, else those of an op without types."""
-    fields: dict[str, Any] = dict(OP_CLASSES[spec.name].__dataclass_fields__)
-    target: Ptr = fields["dst_type"].default
-    source: Ptr = fields["src_type"].default if "src_type" in fields else target
+    defaults = OP_CLASSES[spec.name].defaults
+    target: Ptr = defaults["dst_type"]
+    source: Ptr = defaults.get("src_type", target)
     if spec is RAW_FILL_L1:
         element = element or ("ui16",)
     if not element:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import FLAG_CLEAR, FLAG_NONE
 from tb.isa.footprint import flag_blocks
 from tb.isa.mad import CHECK_AND_SET
@@ -87,7 +87,7 @@ def _use(index: int, step: Step) -> _Use | None:
             return _Use(index, None, False, False)
         found = descriptor(assume(step.op, lambda _: 0), step.lowering.registers)
         refused = found is not None and bool(d_violations(found))
-    if not isinstance(found, FixDescriptor) or refused:
+    if not isinstance(found, FixOp) or refused:
         return None
     blocks = tuple(flag_blocks(found).tolist())
     return _Use(index, blocks, False, found.unit_flag == FLAG_CLEAR)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from types import MappingProxyType
 
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacySet
 from tb.isa.lower import reads_ctrl
+from tb.isa.op import replace
 from tb.isa.pipes import Pipe
 from tb.language.order.buffers import Buffers, read_buffers
 from tb.language.order.flags import read_unit_flags

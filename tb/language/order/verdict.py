@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from tb.common.errors import PtoError
-from tb.isa.dma.op import DmaDescriptor
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.dma.op import DmaOp
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import ATOMIC_OPS, ATOMIC_TYPES
 from tb.isa.pipes import Pipe
 from tb.language.trace import Compute, Move, lane_of
@@ -67,6 +67,6 @@ def _added(step: Move | Compute) -> int:
         desc = step.lowering.descriptor
     except UndecidedError:
         return 0
-    if not isinstance(desc, FixDescriptor | DmaDescriptor) or desc.atomic_op != ATOMIC_OPS["add"]:
+    if not isinstance(desc, FixOp | DmaOp) or desc.atomic_op != ATOMIC_OPS["add"]:
         return 0
     return desc.atomic_type

@@ -8,10 +8,10 @@ known operands break it, for any value of the others; if it holds, it is not dec
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar
 
+from tb.isa.op import Op, operand_names, replace
 from tb.language.unknown import Unknown
 
 SOURCE, DESTINATION, PARAMETERS, ALL = "source", "destination", "parameters", "all"
@@ -64,6 +64,8 @@ def has_unknown(value: Any) -> bool:
         return False
     if isinstance(value, int):
         return isinstance(value, Unknown)
+    if isinstance(value, Op):
+        return any(map(has_unknown, value.values.values()))
     names: tuple[str, ...] = () if kind is tuple else _names(kind)  # type: ignore[arg-type]
     for part in value if kind is tuple else [getattr(value, name) for name in names]:
         kind = type(part)
@@ -75,13 +77,7 @@ def has_unknown(value: Any) -> bool:
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
     """Returns the fields of a class of ops, or of what they are made of."""
-    return tuple(part.name for part in fields(kind))
-
-
-@cache
-def _given(kind: Any) -> tuple[str, ...]:
-    """Returns the fields that such an object is made with."""
-    return tuple(part.name for part in fields(kind) if part.init)
+    return operand_names(kind)
 
 
 def decided_by(name: str) -> str:
@@ -119,7 +115,7 @@ def assume(value: ValueT, chosen: Callable[[str], int], name: str = "") -> Value
     elif isinstance(value, tuple):
         result = tuple(assume(part, chosen, name) for part in value)
     else:
-        kind: Any = type(value)
-        parts = ((each, getattr(value, each)) for each in _given(kind))
-        result = kind(**{each: assume(part, chosen, each) for each, part in parts})
+        parts = ((each, getattr(value, each)) for each in _names(type(value)))  # type: ignore[arg-type]
+        known = {each: assume(part, chosen, each) for each, part in parts if has_unknown(part)}
+        result = replace(value, **known)
     return result  # type: ignore[no-any-return]

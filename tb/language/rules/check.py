@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-from tb.isa.burst.op import BurstDescriptor, BurstOp, MteUbUb
+from tb.isa.burst.op import BurstOp, MteUbUb
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma import rules as dma_rules
 from tb.isa.dma.legacy import (
@@ -27,21 +26,21 @@ from tb.isa.dma.legacy import (
     lower_ubuf_copy,
     operand_widths,
 )
-from tb.isa.dma.op import DmaDescriptor, DmaOp, MteGmUb, MteUbGm
+from tb.isa.dma.op import DmaOp, MteGmUb, MteUbGm
 from tb.isa.dma.rules import PAD_TYPE
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import ELEMENT_BYTES
-from tb.isa.fill.op import FillDescriptor, RawFillL1
+from tb.isa.fill.op import RawFillL1
 from tb.isa.fix import rules as fix_rules
-from tb.isa.fix.op import FixDescriptor, MteL0cGm
+from tb.isa.fix.op import FixOp, MteL0cGm
 from tb.isa.fix.rules import PARAMETER_RULE
 from tb.isa.fix.table import SCALAR_RELU, SCALE_MASK
 from tb.isa.footprint import Footprint, destinations, without_fill
 from tb.isa.l0 import rules as load_rules
-from tb.isa.l0.op import L0Descriptor, L0Load
+from tb.isa.l0.op import L0Load
 from tb.isa.lower import Descriptor, V06Op, lower
 from tb.isa.mad import problems
-from tb.isa.nz.op import NzDescriptor
+from tb.isa.op import replace
 from tb.isa.profile import KNOBS, PROFILES, current, using
 from tb.isa.rule import Breach, Rule, Violation, too_wide
 from tb.isa.rules import (
@@ -158,7 +157,7 @@ def _legal(found: Violation, lowering: Lowering, d_rules: bool) -> str:
             if found.rule.name not in knob.rules or value == getattr(current(), knob.name):
                 continue
             again = Lowering(lowering.op, lowering.registers, lowering.ctrl)
-            with using(replace(current(), **{knob.name: value})):  # type: ignore[arg-type]
+            with using(replace(current(), **{knob.name: value})):
                 broken = {one.rule for one in _violations(again, d_rules)}
             if found.rule not in broken:
                 here = f"this op with knob {knob.name} = {value} (profile {name})"
@@ -359,12 +358,12 @@ def t_broken(desc: Descriptor) -> tuple[Violation, ...]:
     """Returns the T rules that a legal op breaks."""
     found: tuple[Violation, ...] = ()
     if not desc.is_nop:
-        if isinstance(desc, BurstDescriptor | L0Descriptor | FillDescriptor):
+        if isinstance(desc, BurstOp | L0Load | RawFillL1):
             found = t_violations(desc)
         else:
             found = _overlaps(desc)
         found += _of_operands(desc)
-    if isinstance(desc, FixDescriptor):
+    if isinstance(desc, FixOp):
         found += _parameters(desc)
     return found
 
@@ -384,16 +383,16 @@ _OF_OPERANDS: dict[Rule, Callable[[Any], str | None]] = {
 
 def _of_operands(desc: Descriptor) -> tuple[Violation, ...]:
     """Returns the T rules that an op breaks whatever its rows are."""
-    kinds = {DmaDescriptor: "DMA", FixDescriptor: "FIX"}
+    families = {"DMA": "dma", "FIX": "fix"}
     found = []
     for rule, holds in _OF_OPERANDS.items():
-        message = holds(desc) if kinds.get(type(desc)) == rule.family else None
+        message = holds(desc) if desc.family == families[rule.family] else None
         if message:
             found.append(Violation(rule, message))
     return tuple(found)
 
 
-def _overlaps(desc: DmaDescriptor | NzDescriptor | FixDescriptor) -> tuple[Violation, ...]:
+def _overlaps(desc: Descriptor) -> tuple[Violation, ...]:
     """Returns the rule about rows that overlap; very many rows are counted, not compared."""
     footprint = destinations(desc)[0]
     if _nested(footprint):
@@ -402,8 +401,8 @@ def _overlaps(desc: DmaDescriptor | NzDescriptor | FixDescriptor) -> tuple[Viola
         return tuple(one for one in t_violations(desc) if one.rule not in _OF_OPERANDS)
     if footprint.bytes <= footprint.end - footprint.base:
         return ()
-    rule = {DmaDescriptor: "DMA-L13", NzDescriptor: "ND-L09", FixDescriptor: "FIX-L24"}[type(desc)]
-    if isinstance(desc, DmaDescriptor) and _nested(without_fill(desc)):
+    rule = {"dma": "DMA-L13", "nz": "ND-L09", "fix": "FIX-L24"}[desc.family]
+    if isinstance(desc, DmaOp) and _nested(without_fill(desc)):
         rule = "DMA-L18"
     message = f"{footprint.bytes} B are written to {footprint.end - footprint.base} addresses"
     return (Violation(RULES[rule], message),)
@@ -420,7 +419,7 @@ def _nested(footprint: Footprint) -> bool:
     return True
 
 
-def _parameters(desc: FixDescriptor) -> tuple[Violation, ...]:
+def _parameters(desc: FixOp) -> tuple[Violation, ...]:
     """Returns what is wrong with a scalar scale or alpha (FIX-L25)."""
     scalars = []
     if desc.mode.scale and not desc.mode.vector:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tb.isa.fix.op import FixDescriptor, FixOp
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.remarks import remarks
 from tb.language.trace import Move, Trace
 
@@ -15,7 +15,7 @@ def program_remarks(trace: Trace) -> tuple[str, ...]:
         if not isinstance(step, Move) or not isinstance(step.op, FixOp):
             continue
         desc = step.lowering.descriptor
-        if isinstance(desc, FixDescriptor) and not step.lowering.broken:
+        if isinstance(desc, FixOp) and not step.lowering.broken:
             for text in remarks(desc):
                 found.setdefault(f"{step.place}: note: pto.{step.name}: {text}")
     return tuple(found)

@@ -8,7 +8,7 @@ the wrong sort. Every other rule is decided on the ops themselves (:mod:`tb.lang
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tb.isa.burst.op import MteUbUb
@@ -28,6 +28,7 @@ from tb.isa.fix.op import Atomic, FbPtr, Loop3, PreQuant, PreRelu, Scalar
 from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR, NO_CONVERT, NUMBER_TYPES
 from tb.isa.grammar import FILLS, LOOP3
 from tb.isa.lower import OP_CLASSES
+from tb.isa.op import operand_names, replace
 from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.profile import current
@@ -433,7 +434,7 @@ def recipe(
     renamed: Mapping[str, str] = {}
     if ubuf_blocks and maker is CopyUbufToUbuf:
         maker, renamed = MteUbUb, _BLOCK_FIELDS
-    fields = tuple(maker.__dataclass_fields__)
+    fields = operand_names(maker)
     take = _Collector(written, kind_of)
     _check_rows(written)
     fixed = _words(written, kind_of)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from math import prod
 
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import DmaRegisters, LegacySet
 from tb.isa.mad import Mad
+from tb.isa.op import replace
 from tb.isa.text import AnyOp
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.run.arith import Code, Frame, merged

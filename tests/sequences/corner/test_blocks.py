@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -27,16 +26,17 @@ from sequences.fixpipe.kinds import CODES
 from sequences.op_filter import forms
 from sequences.place.merge import merge
 from tb.isa.block import OpBlock
-from tb.isa.burst.op import BurstDescriptor
+from tb.isa.burst.op import BurstOp
 from tb.isa.dma.legacy import OUTTOUB, CopyUbufToUbuf, DmaRegisters, SetLoopSize
-from tb.isa.dma.op import DmaDescriptor, MteGmUb, MteUbGm
+from tb.isa.dma.op import DmaOp, MteGmUb, MteUbGm
 from tb.isa.dma.table import MTE_GM_UB, MTE_UB_GM
 from tb.isa.fill.op import RawFillL1
-from tb.isa.fix.op import FixDescriptor, MteL0cGm, MteL0cL1, MteL0cUb
+from tb.isa.fix.op import FixOp, MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.footprint import destination, destinations, source
 from tb.isa.l0.op import L0Load
 from tb.isa.lower import Descriptor
-from tb.isa.nz.op import NzDescriptor
+from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import replace
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.profile import A5, SEED, Profile, parse_profile, using
 from tb.isa.rules import lowering_violation
@@ -120,7 +120,7 @@ def test_both_segments_of_fb(corners: list[OpBlock]) -> None:
             destination(desc)
             for block in corners
             for desc in descriptors(block)
-            if isinstance(desc, BurstDescriptor) and desc.spec.name == "mte_l1_fb"
+            if isinstance(desc, BurstOp) and desc.spec.name == "mte_l1_fb"
             if not desc.is_nop
         ]
         mine = [side for side in sides if start <= side.base < start + 4096]
@@ -199,18 +199,18 @@ def test_limits_of_bursts(corners: list[OpBlock]) -> None:
     for name, units in most.items():
         spec = OPS[name]
         descs = [desc for block in corners for desc in descriptors(block) if desc.spec is spec]
-        live = [desc for desc in descs if isinstance(desc, BurstDescriptor) and not desc.is_nop]
+        live = [desc for desc in descs if isinstance(desc, BurstOp) and not desc.is_nop]
         assert max(desc.len for desc in live) == units
         assert max(desc.n_burst for desc in live) == units
         assert max(desc.src_gap for desc in live) == 65535
-        counts = {desc.n_burst for desc in descs if isinstance(desc, BurstDescriptor)}
+        counts = {desc.n_burst for desc in descs if isinstance(desc, BurstOp)}
         assert max(counts) == (65535 if spec.rules == "DMA" else 4095)
 
 
 @pytest.mark.long
 def test_limits_of_fractals(corners: list[OpBlock]) -> None:
     descs = [desc for block in corners for desc in descriptors(block)]
-    live = [desc for desc in descs if isinstance(desc, NzDescriptor) and not desc.is_nop]
+    live = [desc for desc in descs if isinstance(desc, MteGmL1Frac) and not desc.is_nop]
     for small in (0, 1):
         assert max(desc.n_value for desc in live if desc.small_c0 == small) == 16384
         assert max(desc.group_count for desc in live if desc.small_c0 == small) == 4095
@@ -236,7 +236,7 @@ def test_limits_of_write_backs(corners: list[OpBlock]) -> None:
     for name in FIX_NAMES:
         spec = OPS[name]
         descs = [desc for block in fix for desc in descriptors(block) if desc.spec is spec]
-        mine = [desc for desc in descs if isinstance(desc, FixDescriptor)]
+        mine = [desc for desc in descs if isinstance(desc, FixOp)]
         live = [desc for desc in mine if not desc.is_nop]
         assert max(desc.m for desc in live) == 4096
         assert max(desc.n for desc in live) == 4095
@@ -246,14 +246,14 @@ def test_limits_of_write_backs(corners: list[OpBlock]) -> None:
         assert {desc.n % 16 for desc in live if desc.layout == 2} == set(range(16))
         # Only nz2nz without conversion can store all 65536 elements of L0C.
         assert max(destinations(desc)[0].bytes for desc in live) == 65536 * 4
-        modes = {(desc.quant, desc.dst_type) for desc in live if desc.m * desc.n <= 2}
+        modes = {(desc.quant, desc.dst_code) for desc in live if desc.m * desc.n <= 2}
         assert {code for code, _ in modes} == set(CODES)
         assert {desc.unit_flag for desc in mine if desc.is_nop} == {0, 2, 3}
     updates = {
         (desc.atomic_type, desc.atomic_op)
         for block in fix
         for desc in descriptors(block)
-        if isinstance(desc, FixDescriptor) and desc.atomic_type
+        if isinstance(desc, FixOp) and desc.atomic_type
     }
     assert len(updates) == 18
     assert any((block.after >= 0).any() for block in fix)
@@ -288,7 +288,7 @@ def test_unknown_bus() -> None:
 def profiles(example: Example) -> Iterator[Profile]:
     """Yields both profiles with the knobs that an example holds for."""
     for base in (SEED, A5):
-        yield replace(base, **example.knobs)  # type: ignore[arg-type]
+        yield replace(base, **example.knobs)
 
 
 @pytest.mark.long
@@ -342,7 +342,7 @@ def test_rule_examples() -> None:
             for block, example in zip(blocks, examples, strict=True):
                 (desc,) = descriptors(block)
                 assert rule_of(desc) == example.rule
-                if isinstance(desc, DmaDescriptor):
+                if isinstance(desc, DmaOp):
                     assert lowest_rule(naive.read_descriptor(desc)) == example.rule
                 assert block.expected_rule is not None
                 assert block.expected_rule.tolist() == [example.rule]
@@ -366,12 +366,12 @@ def check_images(example: Example) -> None:
         for block in blocks:
             execute(block, memories)
             (desc,) = descriptors(block)
-            if isinstance(desc, DmaDescriptor):
+            if isinstance(desc, DmaOp):
                 naive.copy(naive.read_descriptor(desc), plain)
         for image in example.images:
             assert image.matches(image.of(memories[image.space]))
             assert not image.length or not image.matches(image.of(memories[image.space])[:-1])
-            if all(isinstance(desc, DmaDescriptor) for b in blocks for desc in descriptors(b)):
+            if all(isinstance(desc, DmaOp) for b in blocks for desc in descriptors(b)):
                 assert image.matches(image.of(plain[image.space]))
 
 

@@ -21,13 +21,13 @@ from sequences.constraints import (
 )
 from sequences.draw.copies import COPY_FORMS, CopyGenerator
 from tb.isa.block import OpBlock
-from tb.isa.burst.op import BurstDescriptor
+from tb.isa.burst.op import BurstOp
 from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters
-from tb.isa.dma.op import DmaDescriptor
+from tb.isa.dma.op import DmaOp
 from tb.isa.dma.table import MTE_L1_UB
 from tb.isa.dtypes import DTYPES
 from tb.isa.footprint import destination, source
-from tb.isa.l0.op import L0Descriptor
+from tb.isa.l0.op import L0Load
 from tb.isa.l0.table import LOADS, LoadSpec
 from tb.isa.lower import Descriptor
 from tb.isa.ops import LEGACY_FORMS, OPS
@@ -226,7 +226,7 @@ def test_both_ends_of_both_memories(by_op: dict[str, list[Descriptor]], name: st
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["mte_gm_l1", "mte_l1_ub"])
 def test_spread_of_strided_copies(by_op: dict[str, list[Descriptor]], name: str) -> None:
-    descs = [desc for desc in by_op[name] if isinstance(desc, DmaDescriptor)]
+    descs = [desc for desc in by_op[name] if isinstance(desc, DmaOp)]
     live = [desc for desc in descs if not desc.is_nop]
     assert {len(desc.loops) for desc in live} == {0, 1, 2, 3}
     blocks = name == "mte_l1_ub"
@@ -243,14 +243,14 @@ def test_spread_of_strided_copies(by_op: dict[str, list[Descriptor]], name: str)
             assert max(found) > 1000
             # A lone burst has a gap after it, without effect.
             assert max(getattr(desc, gap) for desc in live if desc.n_burst == 1) > 60000
-    strides += [loop.loc_stride for desc in live for loop in desc.loops if loop.count > 1]
+    strides += [loop.loc_stride for desc in live for loop in desc.field_loops if loop.count > 1]
     assert max(strides) >= 128 * 1024
     assert all(any(stride == 32 * k for stride in strides) for k in (1, 2, 3, 4))
     ext = _row_strides(live, "ext_stride")
     assert max(ext) > (1 << 38 if name == "mte_gm_l1" else 100000)
-    assert any(loop.ext_stride == 0 for desc in live for loop in desc.loops if loop.count > 1)
+    assert any(loop.ext_stride == 0 for desc in live for loop in desc.field_loops if loop.count > 1)
     assert max(desc.n_burst for desc in descs) == (4095 if blocks else 65535)
-    assert max(loop.count for desc in descs for loop in desc.loops) == (1 << 21) - 1
+    assert max(loop.count for desc in descs for loop in desc.field_loops) == (1 << 21) - 1
     lone = [desc for desc in live if desc.n_burst == 1]
     assert any(desc.loc_stride % 32 for desc in lone)
     if name == "mte_gm_l1":
@@ -261,7 +261,7 @@ def test_spread_of_strided_copies(by_op: dict[str, list[Descriptor]], name: str)
         assert any(desc.ext_stride % 32 for desc in lone)
 
 
-def _row_strides(descs: list[DmaDescriptor], name: str) -> list[int]:
+def _row_strides(descs: list[DmaOp], name: str) -> list[int]:
     """Returns the strides of rows in bytes, of all ops with several rows."""
     return [
         32 * (desc.len + getattr(desc, name)) if desc.spec is MTE_L1_UB else getattr(desc, name)
@@ -272,7 +272,7 @@ def _row_strides(descs: list[DmaDescriptor], name: str) -> list[int]:
 
 @pytest.mark.parametrize("name", ["mte_ub_ub", "mte_ub_l1", "mte_l1_bt", "mte_l1_fb"])
 def test_spread_of_bursts(by_op: dict[str, list[Descriptor]], name: str) -> None:
-    descs = [desc for desc in by_op[name] if isinstance(desc, BurstDescriptor)]
+    descs = [desc for desc in by_op[name] if isinstance(desc, BurstOp)]
     live = [desc for desc in descs if not desc.is_nop]
     assert set(range(1, 9)) <= {desc.len for desc in live}
     assert set(range(1, 9)) <= {desc.n_burst for desc in live}
@@ -297,7 +297,7 @@ def test_spread_of_bursts(by_op: dict[str, list[Descriptor]], name: str) -> None
 
 
 def test_fb_is_used_in_every_way(by_op: dict[str, list[Descriptor]]) -> None:
-    descs = [d for d in _live(by_op["mte_l1_fb"]) if isinstance(d, BurstDescriptor)]
+    descs = [d for d in _live(by_op["mte_l1_fb"]) if isinstance(d, BurstOp)]
     shapes = {(desc.n_burst, desc.len) for desc in descs}
     assert any(n >= 16 and size >= 3 for n, size in shapes)
     assert any(n >= 32 for n, _ in shapes)
@@ -308,13 +308,13 @@ def test_fb_is_used_in_every_way(by_op: dict[str, list[Descriptor]]) -> None:
 
 def test_nops_in_small_memories(by_op: dict[str, list[Descriptor]]) -> None:
     for name in ("mte_l1_bt", "mte_l1_fb"):
-        nops = [d for d in by_op[name] if d.is_nop and isinstance(d, BurstDescriptor)]
+        nops = [d for d in by_op[name] if d.is_nop and isinstance(d, BurstOp)]
         places = {(d.src_addr >= L1_SIZE, d.dst_addr >= 4096) for d in nops}
         assert len(places) == 4
 
 
 def test_bias_types_and_odd_places(by_op: dict[str, list[Descriptor]]) -> None:
-    descs = [d for d in _live(by_op["mte_l1_bt"]) if isinstance(d, BurstDescriptor)]
+    descs = [d for d in _live(by_op["mte_l1_bt"]) if isinstance(d, BurstOp)]
     assert {desc.widen for desc in descs} == {0, 1, 2}
     odd = [desc for desc in descs if desc.n_burst > 1 and (desc.len + desc.src_gap) % 2]
     assert {desc.widen for desc in odd} == {0, 1, 2}
@@ -331,7 +331,7 @@ def test_bias_dtypes(chains: list[OpBlock]) -> None:
 
 
 def test_source_between_destination_bursts(by_op: dict[str, list[Descriptor]]) -> None:
-    descs = [d for d in _live(by_op["mte_ub_ub"]) if isinstance(d, BurstDescriptor)]
+    descs = [d for d in _live(by_op["mte_ub_ub"]) if isinstance(d, BurstOp)]
     mixed = 0
     for desc in descs:
         read, written = source(desc), destination(desc)
@@ -392,7 +392,7 @@ def test_small_limits() -> None:
     for block in CopyGenerator(2, COPY_FORMS, limits).draw(800):
         for desc in descriptors(block):
             # Less than a fractal, of 4 bits four transposed ones, is no load of L0.
-            assert destination(desc).bytes <= (2048 if isinstance(desc, L0Descriptor) else 128)
+            assert destination(desc).bytes <= (2048 if isinstance(desc, L0Load) else 128)
             if desc.spec.source == "gm":
                 assert source(desc).end - source(desc).base <= 64
 

@@ -6,7 +6,6 @@ test_copies.py has the properties of the generator that do not depend on the ops
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from tb.isa.dma.legacy import (
 )
 from tb.isa.dma.op import MteUbGm
 from tb.isa.dma.table import MTE_GM_UB
+from tb.isa.op import replace
 from tests.sequences.reference import (
     BlockError,
     check_disjoint,
@@ -184,9 +184,9 @@ def test_bytes_at_the_ends_of_the_memories(drawn: list[OpBlock]) -> None:
     for block in drawn:
         for desc in dma_descriptors(block):
             if not desc.is_nop:
-                counts = [desc.n_burst, *[loop.count for loop in desc.loops]]
-                gm = [desc.ext_stride, *[loop.ext_stride for loop in desc.loops]]
-                ub = [desc.loc_stride, *[loop.loc_stride for loop in desc.loops]]
+                counts = [desc.n_burst, *[loop.count for loop in desc.field_loops]]
+                gm = [desc.ext_stride, *[loop.ext_stride for loop in desc.field_loops]]
+                ub = [desc.loc_stride, *[loop.loc_stride for loop in desc.field_loops]]
                 ext = desc.ext_addr + sum((c - 1) * s for c, s in zip(counts, gm, strict=True))
                 loc = desc.loc_addr + sum((c - 1) * s for c, s in zip(counts, ub, strict=True))
                 row = desc.loc_stride if desc.pad_en else desc.len

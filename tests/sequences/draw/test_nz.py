@@ -11,7 +11,7 @@ from sequences.constraints import GM_SIZE, L1_SIZE, NZ_NAMES, OpConstraints
 from sequences.draw.copies import CopyGenerator
 from tb.isa.block import OpBlock
 from tb.isa.footprint import destination, source
-from tb.isa.nz.op import NzDescriptor
+from tb.isa.nz.op import MteGmL1Frac
 from tests.sequences.reference import check_legal, check_rows_disjoint, descriptors
 
 Ints = NDArray[np.int64]
@@ -23,9 +23,9 @@ def blocks() -> list[OpBlock]:
 
 
 @pytest.fixture(scope="module")
-def live(blocks: list[OpBlock]) -> list[NzDescriptor]:
+def live(blocks: list[OpBlock]) -> list[MteGmL1Frac]:
     descs = [desc for block in blocks for desc in descriptors(block)]
-    return [desc for desc in descs if isinstance(desc, NzDescriptor) and not desc.is_nop]
+    return [desc for desc in descs if isinstance(desc, MteGmL1Frac) and not desc.is_nop]
 
 
 @pytest.mark.long
@@ -36,7 +36,7 @@ def test_legal_and_disjoint(blocks: list[OpBlock]) -> None:
 
 
 @pytest.mark.long
-def test_every_tail_of_every_element_size(live: list[NzDescriptor]) -> None:
+def test_every_tail_of_every_element_size(live: list[MteGmL1Frac]) -> None:
     for elem in (1, 2, 4):
         for mode in (0, 1):
             mine = [desc for desc in live if (desc.elem_bytes, desc.mode) == (elem, mode)]
@@ -49,7 +49,7 @@ def test_every_tail_of_every_element_size(live: list[NzDescriptor]) -> None:
 
 
 @pytest.mark.long
-def test_rows_around_sixteen_and_single_ones(live: list[NzDescriptor]) -> None:
+def test_rows_around_sixteen_and_single_ones(live: list[MteGmL1Frac]) -> None:
     normal = [desc for desc in live if not desc.small_c0]
     tall = [desc.n_value % 16 for desc in normal if desc.n_value > 14]
     counts = np.bincount(tall, minlength=16)
@@ -61,7 +61,7 @@ def test_rows_around_sixteen_and_single_ones(live: list[NzDescriptor]) -> None:
         assert {desc.mode for desc in ones} == {0, 1}
 
 
-def test_big_shapes(live: list[NzDescriptor]) -> None:
+def test_big_shapes(live: list[MteGmL1Frac]) -> None:
     shapes = {(desc.n_value, desc.d_value) for desc in live}
     assert {(64, 512), (512, 64), (1, 65535)} <= shapes
     assert sum(desc.group_count > 100 for desc in live) > 10
@@ -71,14 +71,14 @@ def test_big_shapes(live: list[NzDescriptor]) -> None:
     assert 60000 < sizes.max() <= 131072
 
 
-def test_limits_of_the_operands(live: list[NzDescriptor]) -> None:
+def test_limits_of_the_operands(live: list[MteGmL1Frac]) -> None:
     assert max(desc.n_value for desc in live) == 16384
     assert max(desc.d_value for desc in live) == 65535
     assert max(desc.group_count for desc in live) == 4095
     assert max(desc.source_rows[0] for desc in live) <= OpConstraints.max_rows
 
 
-def test_dozens_of_groups(live: list[NzDescriptor]) -> None:
+def test_dozens_of_groups(live: list[MteGmL1Frac]) -> None:
     many = [desc for desc in live if desc.group_count >= 16]
     # One in 50, and of far ops, which are a quarter, one in three.
     assert 0.02 < len(many) / len(live) < 0.12
@@ -89,14 +89,14 @@ def test_dozens_of_groups(live: list[NzDescriptor]) -> None:
     assert {desc.small_c0 for desc in many} == {0, 1}
 
 
-def test_layouts_within_fractals(live: list[NzDescriptor]) -> None:
+def test_layouts_within_fractals(live: list[MteGmL1Frac]) -> None:
     normal = [d for d in live if not d.small_c0 and d.n_value > 1 and d.columns > 1]
     groups = [d for d in normal if d.group_count > 1 and d.dst_loop2 == 1 and d.dst_loop3 == 16]
     assert any(d.n_value <= d.dst_loop4 < 16 for d in groups)
     assert any(d.dst_loop2 >= 16 and d.dst_loop3 > d.n_value * d.dst_loop2 for d in normal)
 
 
-def test_destination_strides(live: list[NzDescriptor]) -> None:
+def test_destination_strides(live: list[MteGmL1Frac]) -> None:
     tiles = [d for d in live if not d.small_c0 and d.n_value > 1 and d.columns > 1]
     assert len(tiles) > 1000
     step = np.array([(d.dst_loop2, d.dst_loop3, d.n_value, d.columns) for d in tiles])
@@ -121,7 +121,7 @@ def test_destination_strides(live: list[NzDescriptor]) -> None:
     assert max(d.dst_loop2 for d in live if d.small_c0) > 60000
 
 
-def test_source_strides(live: list[NzDescriptor]) -> None:
+def test_source_strides(live: list[MteGmL1Frac]) -> None:
     table = [(*d.source_rows, d.inner_stride, d.outer_stride, d.group_count) for d in live]
     rows, row, inner, outer, groups = np.array(table).T
     many, several = rows > 1, groups > 1
@@ -146,7 +146,7 @@ def test_source_strides(live: list[NzDescriptor]) -> None:
     assert residues == set(range(64))
 
 
-def test_ends_of_the_memories(live: list[NzDescriptor]) -> None:
+def test_ends_of_the_memories(live: list[MteGmL1Frac]) -> None:
     assert any(destination(desc).end == L1_SIZE for desc in live)
     assert any(desc.loc_addr == 0 for desc in live)
     assert any(source(desc).end == GM_SIZE for desc in live)
@@ -157,7 +157,7 @@ def test_ends_of_the_memories(live: list[NzDescriptor]) -> None:
 @pytest.mark.long
 def test_nops(blocks: list[OpBlock]) -> None:
     descs = [desc for block in blocks for desc in descriptors(block)]
-    nops = [desc for desc in descs if isinstance(desc, NzDescriptor) and desc.is_nop]
+    nops = [desc for desc in descs if isinstance(desc, MteGmL1Frac) and desc.is_nop]
     assert 0.03 < len(nops) / len(descs) < 0.08
     assert (
         {desc.n_value > 0 for desc in nops} == {desc.d_value > 0 for desc in nops} == {False, True}

@@ -10,7 +10,7 @@ from sequences.constraints import OpConstraints
 from sequences.draw.copies import COPY_FORMS, CopyGenerator
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.dma.legacy import DmaRegisters
-from tb.isa.dma.op import DmaDescriptor, Loop, MteGmL1, MteGmUb
+from tb.isa.dma.op import DmaOp, Loop, MteGmL1, MteGmUb
 from tb.isa.dtypes import DTYPES, Ptr
 from tb.isa.footprint import destination, source
 from tb.isa.profile import SEED, current, parse_profile, using
@@ -36,7 +36,7 @@ FEW = OpConstraints(max_bytes=4096, max_gm_bytes=16384, stretch=0.0, far=0.0)
 def check_plain(block: OpBlock) -> None:
     """Raises BlockError unless the strided copies of a block are legal by the plain reading."""
     for number, desc in enumerate(descriptors(block)):
-        if not isinstance(desc, DmaDescriptor):
+        if not isinstance(desc, DmaOp):
             continue
         copy = read_descriptor(desc)
         if rule := lowest_rule(copy):
@@ -123,7 +123,7 @@ def test_the_plain_checks_can_fail() -> None:
         with using(parse_profile(bad)), pytest.raises(BlockError, match=rule):
             check_plain(block)
     # A fill byte of one row is a data byte of another: nothing that aligned rows can do.
-    desc = DmaDescriptor(MteGmUb.spec, 1, 0, 8, 5, 2, 8, 16)
+    desc = DmaOp(MteGmUb.spec, 1, 0, 8, 5, 2, 8, 16)
     with using(parse_profile("seed, tail = fill")):
         assert undefined(read_descriptor(desc)) == 18
     with using(SEED):

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,9 +36,10 @@ from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import MteGmL1, MteUbGm
 from tb.isa.dma.table import MTE_GM_UB, MTE_UB_GM
 from tb.isa.footprint import destination, footprints_overlap, source
-from tb.isa.l0.op import L0Descriptor
+from tb.isa.l0.op import L0Load
 from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import replace
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.spaces import SIZES, Space
 from tests.sequences.fix_checks import check_fills, check_flags
@@ -202,7 +201,7 @@ def test_saturating_blocks_fill_the_queues(blocks: list[OpBlock]) -> None:
         assert (block.after == -1).all()
         descs = [desc for desc in descriptors(block) if not desc.is_nop]
         for desc in descs:
-            assert destination(desc).bytes <= (2048 if isinstance(desc, L0Descriptor) else 128)
+            assert destination(desc).bytes <= (2048 if isinstance(desc, L0Load) else 128)
     fullest = max(np.bincount(block.slot, minlength=4).min() for block in saturating)
     assert fullest >= 36
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,9 +20,10 @@ from sequences.draw.copies import CopyGenerator
 from sequences.fixpipe.generator import FixGenerator
 from sequences.place.merge import merge
 from tb.isa.block import OpBlock
-from tb.isa.fix.op import FixDescriptor
+from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR, NZ2NZ, SCALE_MASK
 from tb.isa.footprint import Footprint, destinations, parameters, source
+from tb.isa.op import replace
 from tb.isa.spaces import Space
 from tests.sequences.fix_checks import check_fills, check_flags, filled, old_values
 from tests.sequences.reference import (
@@ -31,14 +31,14 @@ from tests.sequences.reference import (
     descriptors,
 )
 
-Op = tuple[OpBlock, int, FixDescriptor]
+Op = tuple[OpBlock, int, FixOp]
 
 
 class TestParameters:
     """Scales, offsets and alphas, in descriptors and in FB."""
 
     @pytest.mark.long
-    def test_scalars(self, fix_live: list[FixDescriptor]) -> None:
+    def test_scalars(self, fix_live: list[FixOp]) -> None:
         scales = {d.quant_scale for d in fix_live if d.mode.scale and not d.mode.vector}
         alphas = {d.relu_alpha for d in fix_live if d.relu == 2}
         for numbers in (scales, alphas):
@@ -75,9 +75,9 @@ class TestParameters:
     def test_rows_are_shared_and_change(self, fix_blocks: list[OpBlock]) -> None:
         same = other = 0
         for block in fix_blocks:
-            before: FixDescriptor | None = None
+            before: FixOp | None = None
             for desc in descriptors(block):
-                if isinstance(desc, FixDescriptor) and desc.vector_quant and not desc.is_nop:
+                if isinstance(desc, FixOp) and desc.vector_quant and not desc.is_nop:
                     if before is not None:
                         same += before.quant_addr == desc.quant_addr
                         other += before.quant_addr != desc.quant_addr
@@ -93,7 +93,7 @@ class TestParameters:
             for number, after in enumerate(block.after.tolist()):
                 if after >= 0 and descs[after].spec.name == "mte_l1_fb":
                     mine = descs[number]
-                    assert isinstance(mine, FixDescriptor)
+                    assert isinstance(mine, FixOp)
                     assert any(
                         _meet(destinations(descs[after])[0], rows) for rows in parameters(mine)
                     )
@@ -192,13 +192,13 @@ class TestData:
             _tile(block, desc)
             for block in FixGenerator(14, constraints=limits).blocks(200)
             for desc in descriptors(block)
-            if isinstance(desc, FixDescriptor) and not desc.is_nop
+            if isinstance(desc, FixOp) and not desc.is_nop
         ]
         every = np.concatenate(values)
         assert abs(np.unpackbits(every.view(np.uint8)).mean() - 0.5) < 0.01
 
 
-def _tile(block: OpBlock, desc: FixDescriptor) -> NDArray[np.uint32]:
+def _tile(block: OpBlock, desc: FixOp) -> NDArray[np.uint32]:
     """Returns the words of L0C from the first to the last that an op reads, ``uint32``."""
     side = source(desc)
     for fill in block.fills:

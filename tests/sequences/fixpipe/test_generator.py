@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ from tb.env.schedule import flags_to_set
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dtypes import ALL_DTYPES
-from tb.isa.fix.op import FbPtr, FixDescriptor, MteL0cGm, MteL0cL1, MteL0cUb
+from tb.isa.fix.op import FbPtr, FixOp, MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.fix.table import (
     ATOMIC_OPS,
     ATOMIC_TYPES,
@@ -43,6 +42,7 @@ from tb.isa.fix.table import (
     NZ2NZ,
 )
 from tb.isa.footprint import destinations, flag_blocks, parameters, source
+from tb.isa.op import replace
 from tb.isa.program import moving
 from tb.isa.spaces import SEGMENTS, Space
 from tests.sequences.fix_checks import check_fills, check_flags
@@ -54,7 +54,7 @@ from tests.sequences.reference import (
     descriptors,
 )
 
-Op = tuple[OpBlock, int, FixDescriptor]
+Op = tuple[OpBlock, int, FixOp]
 
 
 @pytest.mark.long
@@ -90,7 +90,7 @@ def test_each_flag_is_set_for_its_waiting_ops(fix_blocks: list[OpBlock]) -> None
                 late += one.delay >= 0
                 flags[flag] = True
         for desc in descriptors(block):
-            if not isinstance(desc, FixDescriptor) or desc.is_nop or not desc.unit_flag:
+            if not isinstance(desc, FixOp) or desc.is_nop or not desc.unit_flag:
                 continue
             for flag in flag_blocks(desc).tolist():
                 assert flags[flag]
@@ -132,7 +132,7 @@ def test_any_choice(seed: int, names: set[str], links: set[str], count: int) -> 
         check_flags(block)
         check_fills(block)
         for desc in descriptors(block):
-            if isinstance(desc, FixDescriptor) and not desc.is_nop:
+            if isinstance(desc, FixOp) and not desc.is_nop:
                 assert source(desc).base >= 4096
                 assert source(desc).end <= 4096 + 65536
                 for rows in parameters(desc):
@@ -174,7 +174,7 @@ class TestReach:
         assert max(names.values()) < 1.15 * min(names.values())
 
     def test_modes_of_each_op(self, fix_ops: list[Op]) -> None:
-        seen = {(desc.spec.name, desc.quant, desc.dst_type) for _, _, desc in fix_ops}
+        seen = {(desc.spec.name, desc.quant, desc.dst_code) for _, _, desc in fix_ops}
         wanted = {
             (name, code, DST_CODES[ALL_DTYPES[dst]])
             for name in FIX_NAMES
@@ -191,7 +191,7 @@ class TestReach:
         for block, number, desc in fix_ops:
             op = moving(program[id(block)][number])
             assert isinstance(op, MteL0cGm | MteL0cL1 | MteL0cUb)
-            sats.add((desc.sat, desc.dst_type))
+            sats.add((desc.sat, desc.dst_code))
             if isinstance(op, MteL0cGm):
                 hints.add((op.sid, op.l2_cache_ctrl))
             if op.pre_quant is None:
@@ -218,7 +218,7 @@ class TestReach:
         assert {sid for sid, _ in hints} == set(range(4))
         assert {l2 for _, l2 in hints} == set(range(16))
 
-    def test_relu_with_modes(self, fix_live: list[FixDescriptor]) -> None:
+    def test_relu_with_modes(self, fix_live: list[FixOp]) -> None:
         seen = {(desc.relu, desc.acc, desc.mode.narrow) for desc in fix_live}
         for narrow in {desc.mode.narrow for desc in fix_live}:
             assert {relu for relu, acc, kind in seen if kind == narrow} == {0, 1, 2, 3}
@@ -229,8 +229,8 @@ class TestReach:
         pairs = set()
         for block, number, desc in fix_ops:
             if desc.clip_en:
-                clips.setdefault(desc.dst_type, set()).add(desc.clip)
-                pairs.add((desc.dst_type, CLIP_CODES[block.column("clip_type")[number]]))
+                clips.setdefault(desc.dst_code, set()).add(desc.clip)
+                pairs.add((desc.dst_code, CLIP_CODES[block.column("clip_type")[number]]))
                 assert block.column("relu_type")[number] > 0
         assert set(clips) == set(CLIP_LIMITS)
         for dst, values in clips.items():
@@ -238,7 +238,7 @@ class TestReach:
             assert len(values) >= 7
         assert pairs == {(dst, name) for dst, names in CLIP_TYPES.items() for name in names}
 
-    def test_atomics(self, fix_live: list[FixDescriptor]) -> None:
+    def test_atomics(self, fix_live: list[FixOp]) -> None:
         updates = Counter(
             (desc.atomic_type, desc.atomic_op) for desc in fix_live if desc.spec is MTE_L0C_GM
         )
@@ -249,7 +249,7 @@ class TestReach:
         assert {(desc.atomic_type, desc.atomic_op) for desc in others} == {(0, 0)}
         assert {desc.layout for desc in fix_live if desc.atomic_type} == {0, 1, 2, 3}
 
-    def test_layouts(self, fix_live: list[FixDescriptor]) -> None:
+    def test_layouts(self, fix_live: list[FixOp]) -> None:
         seen = {(d.spec.name, d.layout, d.split, d.ub_mode, d.loop3_en) for d in fix_live}
         for name in FIX_NAMES:
             mine = {key[1:] for key in seen if key[0] == name}
@@ -261,7 +261,7 @@ class TestReach:
         subs = {d.ub_sub for d in fix_live if d.spec is MTE_L0C_UB}
         assert subs == {0, 1}
 
-    def test_shapes(self, fix_live: list[FixDescriptor]) -> None:
+    def test_shapes(self, fix_live: list[FixOp]) -> None:
         assert {desc.n % 16 for desc in fix_live if desc.layout == 2} == set(range(16))
         assert {desc.n % 16 for desc in fix_live if desc.layout < 2} == set(range(16))
         assert {1, 2, 15, 16, 17, 32, 33, 64} <= {desc.m for desc in fix_live}
@@ -281,7 +281,7 @@ class TestReach:
         }
         assert min(claims.values()) > 15, claims
 
-    def test_destination_strides(self, fix_live: list[FixDescriptor]) -> None:
+    def test_destination_strides(self, fix_live: list[FixOp]) -> None:
         many = [d for d in fix_live if destinations(d)[0].counts[0] > 1]
         to_gm = [destinations(d)[0] for d in many if d.spec is MTE_L0C_GM]
         assert sum(row.strides[0] == row.length for row in to_gm) > 0.4 * len(to_gm)
@@ -291,13 +291,13 @@ class TestReach:
         assert sum(destinations(d)[0].strides[0] > 1 << 32 for d in many) > 3
         assert max(d.dst_stride for d in fix_live) == (1 << 32) - 1
 
-    def test_strides_next_to_powers_of_two(self, fix_live: list[FixDescriptor]) -> None:
+    def test_strides_next_to_powers_of_two(self, fix_live: list[FixOp]) -> None:
         # Rows and repeats at a distance of their length and a power of two: adjacent in low bits.
         rows: dict[str, set[int]] = {name: set() for name in FIX_NAMES}
         repeats: dict[str, set[int]] = {name: set() for name in FIX_NAMES}
         for desc in fix_live:
             write = destinations(desc)[0]
-            bits = DST_BITS[desc.dst_type]
+            bits = DST_BITS[desc.dst_code]
             if write.counts[0] > 1:
                 rows[desc.spec.name].add(desc.dst_stride - write.length * 8 // bits)
             if desc.repeats > 1:
@@ -312,7 +312,7 @@ class TestReach:
             assert {1 << 8, 1 << 12} <= rows[name], name
             assert steps & repeats[name], name
 
-    def test_loop3(self, fix_live: list[FixDescriptor]) -> None:
+    def test_loop3(self, fix_live: list[FixOp]) -> None:
         loops = [d for d in fix_live if d.loop3_en]
         several = [d for d in loops if d.repeats > 1]
         assert {1, 2, 3, 4, 5} <= {d.repeats for d in loops}
@@ -327,7 +327,7 @@ class TestReach:
         }
         assert min(claims.values()) > 15, claims
 
-    def test_places(self, fix_live: list[FixDescriptor]) -> None:
+    def test_places(self, fix_live: list[FixOp]) -> None:
         ends: Counter[Space] = Counter()
         starts: Counter[Space] = Counter()
         sizes = {Space.GM: GM_SIZE, Space.L1: L1_SIZE, Space.UB0: UB_SIZE, Space.UB1: UB_SIZE,
@@ -382,7 +382,7 @@ class TestReach:
             assert block.flag_delay is not None
             clears: dict[int, list[int]] = {}
             for number, desc in enumerate(descriptors(block)):
-                if not isinstance(desc, FixDescriptor) or desc.is_nop or not desc.unit_flag:
+                if not isinstance(desc, FixOp) or desc.is_nop or not desc.unit_flag:
                     continue
                 flags = flag_blocks(desc).tolist()
                 before = [clears[flag] for flag in flags if flag in clears]
@@ -403,7 +403,7 @@ class TestReach:
         for block in none.blocks(500):
             gone: set[int] = set()
             for desc in descriptors(block):
-                if isinstance(desc, FixDescriptor) and not desc.is_nop:
+                if isinstance(desc, FixOp) and not desc.is_nop:
                     assert not gone & set(flag_blocks(desc).tolist())
                     gone.update(flag_blocks(desc).tolist() if desc.unit_flag == 3 else ())
 

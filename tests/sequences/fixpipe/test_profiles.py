@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,10 +20,11 @@ from sequences.place.merge import merge
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dtypes import Ptr
-from tb.isa.fix.op import Atomic, FbPtr, FixDescriptor, MteL0cGm, MteL0cL1, PreQuant, Scalar
+from tb.isa.fix.op import Atomic, FbPtr, FixOp, MteL0cGm, MteL0cL1, PreQuant, Scalar
 from tb.isa.fix.table import QUANT_MODES, SCALE_MASK
 from tb.isa.footprint import source
 from tb.isa.lower import lower
+from tb.isa.op import replace
 from tb.isa.profile import A5, Profile, parse_profile, using
 from tb.isa.program import moving
 from tb.isa.rules import first_d_violation, s_violations, t_violations
@@ -40,7 +40,7 @@ from tests.sequences.reference import (
 )
 
 PROFILES = ("seed", "a5", "a5, modes = all", "seed, alpha = replace", "a5, tail = keep")
-Op = tuple[OpBlock, int, FixDescriptor]
+Op = tuple[OpBlock, int, FixOp]
 
 
 @pytest.fixture(params=PROFILES)
@@ -68,7 +68,7 @@ class TestProfiles:
         codes = set()
         for block in FixGenerator(31, links=OP_NAMES).blocks(800):
             check(block)
-            codes |= {d.quant for d in descriptors(block) if isinstance(d, FixDescriptor)}
+            codes |= {d.quant for d in descriptors(block) if isinstance(d, FixOp)}
         every = {mode.code for mode in QUANT_MODES.values()}
         listed = {mode.code for mode in QUANT_MODES.values() if mode.a5}
         assert codes == (every if profile.modes == "all" else listed)
@@ -112,8 +112,8 @@ class TestProfiles:
         assert found
 
 
-def _fix(block: OpBlock) -> list[FixDescriptor]:
-    return [desc for desc in descriptors(block) if isinstance(desc, FixDescriptor)]
+def _fix(block: OpBlock) -> list[FixOp]:
+    return [desc for desc in descriptors(block) if isinstance(desc, FixOp)]
 
 
 class TestCtrl:
@@ -259,7 +259,7 @@ class TestIntegers:
             ), (narrow, found)
 
 
-def _scaled(block: OpBlock, desc: FixDescriptor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _scaled(block: OpBlock, desc: FixOp) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns accumulators, products and offsets of row 0 of the first group, ``[16]`` each."""
     fb = filled(tuple(f for f in block.fills if f.space is Space.FB), (Space.FB,))[Space.FB]
     l0c = filled(tuple(f for f in block.fills if f.space is Space.L0C), (Space.L0C,))[Space.L0C]

@@ -20,7 +20,7 @@ from sequences.illegal.neighbours import UNITS, Search, judged, lowered
 from sequences.illegal.operands import Path, bits_of_type, field_bits, operands
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters, fits
-from tb.isa.dma.op import DmaDescriptor, Loop
+from tb.isa.dma.op import DmaOp, Loop
 from tb.isa.footprint import destination, source
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.profile import parse_profile, using
@@ -58,7 +58,7 @@ def test_cases_follow_the_profile(form: str, text: str) -> None:
         for case in all_cases(np.random.default_rng(9), form):
             desc = lower_program(case.program, DmaRegisters(), case.rule)[0].descriptor
             assert rule_of(desc) == case.rule, case
-            if isinstance(desc, DmaDescriptor):
+            if isinstance(desc, DmaOp):
                 assert lowest_rule(read_descriptor(desc)) == case.rule, case
             if not case.rule:
                 assert not t_violations(desc), case
