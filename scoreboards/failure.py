@@ -7,30 +7,28 @@ Each report goes to the run together with a :class:`tb.record.record.Failure`, f
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from scoreboards.alternatives import Alternatives
 from scoreboards.compare import Memories
-from scoreboards.golden import GoldenMemory
+from scoreboards.counts import form_name
 from scoreboards.mismatch import Kind, Mismatch, Part
-from scoreboards.model.outcome import Outcome
-from scoreboards.picture import picture_lines, picture_rows
 from scoreboards.regions import distance
 from scoreboards.report import LastWriter, labelled, render
 from scoreboards.repro import Repro
 from scoreboards.unordered import unordered
+from scoreboards.verdict import Evidence, Objection, Verdict
 from tb.harness.hang_report import channel_report
 from tb.harness.items import Batch
 from tb.harness.layout import MOVING
 from tb.harness.protocol import protocol_failure, rule_of
 from tb.isa.descriptor import unpack
-from tb.isa.footprint import Footprint, destinations, footprints_overlap
+from tb.isa.footprint import destinations, footprints_overlap
 from tb.isa.l0.op import L0Load
-from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, SLOTS
+from tb.isa.ops import SLOTS
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import located
 from tb.isa.text import to_text
@@ -39,31 +37,7 @@ from tb.record.failure import Failure, Picture
 MOST_ORDERS = 20
 """Most failing ops whose order in their batch is looked at."""
 
-PICTURES = 3
-"""Failures of a run that get a picture; each picture takes file space."""
-
-_FORM_OF = {op: form for form, op in LEGACY_FORMS.items()}
 _FIELDS = {part: part.value for part in Part} | {Part.DATA: "row data"}
-
-
-@dataclass(frozen=True, slots=True)
-class Objection:
-    """A problem with an op or a batch.
-
-    Attributes:
-        kind, field: As in :class:`tb.record.record.Failure`.
-        text: A sentence for the report.
-    """
-
-    kind: str
-    text: str
-    field: str = ""
-
-
-def form_name(opcode: int, *, legacy: bool) -> str:
-    """Returns the op of a transaction, or the legacy form that it was written in."""
-    name = OPS_BY_CODE[opcode].name
-    return _FORM_OF[name] if legacy else name
 
 
 class Reporter:
@@ -76,98 +50,89 @@ class Reporter:
         repro: Writes programs that replay the failing ops.
 
     Attributes:
-        golden: The golden memories; to be replaced when new ones are made.
-        alternatives: Looks for profiles that explain a failing op; None for no such search.
+        alternatives: Looks for profiles that explain a failing op.
     """
 
-    golden: GoldenMemory
-
-    def __init__(
-        self, run: Any, mailbox: Any, actual: Memories, repro: Repro | None = None
-    ) -> None:
+    def __init__(self, run: Any, mailbox: Any, actual: Memories, repro: Repro) -> None:
         self.run = run
         self.repro = repro
         self.mailbox = mailbox
-        self.actual = actual
-        self.alternatives = None if repro is None else Alternatives(repro.before, actual)
-        self._pictures = 0
+        self.alternatives = Alternatives(repro.before, actual)
         self._orders = 0
-        self._batch: Batch | None = None
-        self._wrong: dict[int, tuple[Footprint, ...]] = {}
+
+    def report(self, evidence: Evidence, verdicts: Sequence[Verdict]) -> None:
+        """Reports the verdicts on a batch, in their order."""
+        wrong = [
+            verdict.index
+            for verdict in verdicts
+            if verdict.index is not None
+            and isinstance(verdict.finding, Mismatch)
+            and verdict.finding.kind is Kind.DATA
+        ]
+        for verdict in verdicts:
+            found, index = verdict.finding, verdict.index
+            if isinstance(found, str):
+                self.protocol(found, evidence.batch)
+            elif index is None:
+                assert isinstance(found, Objection)
+                self._batch(evidence.batch, found, verdict.slot)
+            elif isinstance(found, Mismatch):
+                self._wrong_bytes(evidence, index, found, wrong, verdict.picture)
+            else:
+                self._op(evidence, index, found)
 
     # --- ops ---------------------------------------------------------------------------------
 
-    def op(self, batch: Batch, index: int, ops: tuple[Any, ...], objection: Objection) -> None:
+    def _op(self, evidence: Evidence, index: int, objection: Objection) -> None:
         """Reports a problem of one op."""
-        text = op_text(batch, index, ops).replace("\n", "\n    ")
-        unordered = self._unordered(batch, index)
-        lines = [*unordered, f"MISMATCH: {objection.text}", f"  {text}"]
+        batch = evidence.batch
+        text = op_text(batch, index, evidence.program[index]).replace("\n", "\n    ")
+        lines = [f"MISMATCH: {objection.text}", f"  {text}"]
         violation = first_d_violation(unpack(batch.block.pack()[index]))
         if violation is not None:
             lines.append(f"  the op breaks {violation}")
-        lines += self._explained(batch, index)
-        failure = self._of_op(batch, index, "stimulus" if unordered else objection.kind)
-        failure.field = objection.field + self._knobs(batch, index)
+        lines += [*self.alternatives.lines(batch, index), f"  repeat: {self.run.command}"]
+        failure = self._of_op(batch, index, objection.kind)
+        failure.field = objection.field + self.alternatives.knobs(batch, index)
         failure.rule = violation.rule.name if violation is not None else ""
-        report = "\n".join([*lines, f"  repeat: {self.run.command}"])
-        self._fail(self._with_replay(report, batch, index), failure)
+        self._fail_op("\n".join(lines), failure, batch, index)
 
-    def wrong_bytes(
-        self, batch: Batch, index: int, ops: tuple[Any, ...], outcome: Outcome, found: Mismatch
+    def _wrong_bytes(
+        self,
+        evidence: Evidence,
+        index: int,
+        found: Mismatch,
+        wrong: Sequence[int],
+        picture: Picture | None,
     ) -> None:
-        """Reports wrong bytes in or around the destination of an op."""
-        writer = self._writer(found)
-        unordered = self._unordered(batch, index)
+        """Reports wrong bytes in or around the destination of an op; ``wrong`` lists such ops."""
+        batch = evidence.batch
+        cause = _cause(evidence, index, wrong) if found.kind is Kind.DATA else []
         report = render(
             found,
-            op=op_text(batch, index, ops),
-            writer=writer,
+            op=op_text(batch, index, evidence.program[index]),
+            writer=self._writer(found),
             repro=self.run.command,
-            notes=[
-                *self._cause(batch, index, outcome, found),
-                *self._explained(batch, index, found),
-            ],
+            notes=[*cause, *self.alternatives.lines(batch, index, found)],
         )
-        report = "\n".join([*unordered, report])
-        failure = self._of_op(batch, index, "stimulus" if unordered else found.kind.value)
-        position = found.position
-        if position is not None:
-            failure.field = _FIELDS[position.part] + self._knobs(batch, index)
-        self._place(failure, found)
-        if self._draws():
-            failure.picture = self._picture(outcome, found)
-        self._fail(self._with_replay(report, batch, index), failure)
+        failure = self._of_op(batch, index, found.kind.value)
+        if found.position is not None:
+            knobs = self.alternatives.knobs(batch, index)
+            failure.field = _FIELDS[found.position.part] + knobs
+        failure.picture = picture
+        _place(failure, found)
+        self._fail_op(report, failure, batch, index)
 
     def explained(self) -> str:
         """Returns a sentence on the profile under which failed ops agree, or nothing."""
-        return "" if self.alternatives is None else self.alternatives.summary()
+        return self.alternatives.summary()
 
-    def _explained(self, batch: Batch, index: int, found: Mismatch | None = None) -> list[str]:
-        """Returns lines about profiles under which an op would be right."""
-        if self.alternatives is None:
-            return []
-        return self.alternatives.lines(batch, index, found)
-
-    def _cause(self, batch: Batch, index: int, outcome: Outcome, found: Mismatch) -> list[str]:
-        """Notes a failed op; returns a line about the last one before it whose bytes it reads.
-
-        Both are of one batch: the next batch starts from the bytes under test.
-        """
-        if found.kind is not Kind.DATA:
-            return []
-        if batch is not self._batch:
-            self._batch, self._wrong = batch, {}
-        self._wrong[index] = outcome.regions
-        for other in reversed(list(self._wrong)[-MOST_ORDERS:]):
-            if other < index and any(
-                footprints_overlap(x, y) for x in outcome.reads for y in self._wrong[other]
-            ):
-                return labelled(
-                    "cause",
-                    f"possibly the failure of transaction {batch.first + other}, which should have "
-                    "written bytes that this op reads",
-                )
-        return []
+    def _fail_op(self, report: str, failure: Failure, batch: Batch, index: int) -> None:
+        """Notes the failure of an op; it is one of the stimulus if that leaves its result open."""
+        if unordered := self._unordered(batch, index):
+            failure.kind = "stimulus"
+            report = "\n".join([*unordered, report])
+        self._fail(self._with_replay(report, batch, index), failure)
 
     def _unordered(self, batch: Batch, index: int) -> list[str]:
         """Returns the first lines of a report if the stimulus leaves the result of an op open."""
@@ -187,10 +152,6 @@ class Reporter:
             "",
         ]
 
-    def _knobs(self, batch: Batch, index: int) -> str:
-        """Returns the knobs of these profiles, so that failures of one knob are one bucket."""
-        return "" if self.alternatives is None else self.alternatives.knobs(batch, index)
-
     def _with_replay(self, report: str, batch: Batch, index: int) -> str:
         """Writes programs that replay an op, and returns its report with the command for them."""
         done = batch.record(index)
@@ -198,7 +159,7 @@ class Reporter:
         if resets:
             many = "1 reset" if len(resets) == 1 else f"{len(resets)} resets"
             report += f"\n  after {many}, the last at clock {resets[-1]}; the op alone may pass"
-        command = self.repro.failed(batch, index, report) if self.repro is not None else ""
+        command = self.repro.failed(batch, index, report)
         return f"{report}\n  replay: {command}" if command else report
 
     def _of_op(self, batch: Batch, index: int, kind: str) -> Failure:
@@ -210,23 +171,24 @@ class Reporter:
             transaction=batch.first + index,
         )
         done = batch.record(index)
-        if done is not None:
+        if done is None:
+            _, failure.end_clock = _clocks(batch)
+        else:
             failure.begin_clock = int(done["accept_cycle"])
             failure.end_clock = int(done["done_cycle"])
-        else:
-            _, failure.end_clock = _clocks(batch)
         return failure
 
     # --- memories ----------------------------------------------------------------------------
 
-    def stray(self, found: Mismatch, since: Iterable[Batch]) -> None:
+    def stray(self, found: Mismatch, picture: Picture | None, since: Iterable[Batch]) -> None:
         """Reports wrong bytes that a comparison of whole memories found.
 
         Args:
             found: The bytes.
+            picture: The memory around them.
             since: Batches since the comparison before, any of which may have written them.
         """
-        stamp = self.actual_writer(found)
+        stamp = self.run.memory.last_writer(found.space, found.address)
         suspect = None if stamp is None else _likely_writer(found.address, stamp, since)
         text = ""
         failure = Failure(kind=found.kind.value)
@@ -237,42 +199,21 @@ class Reporter:
         elif stamp is not None:
             failure.slot = SLOTS[stamp.slot]
             failure.begin_clock = failure.end_clock = stamp.cycle
-        self._place(failure, found)
-        if self._draws():
-            extent = Footprint(found.space, found.address, found.extent, (), ())
-            failure.picture = picture_lines(self.actual, self.golden, extent)
+        failure.picture = picture
+        _place(failure, found)
         report = render(found, op=text, writer=self._writer(found), repro=self.run.command)
         if suspect is not None:
             report = self._with_replay(report, *suspect)
         self._fail(report, failure, stray=True)
 
-    def actual_writer(self, found: Mismatch) -> Any:
-        """Returns the last writer of the first wrong byte, or None."""
-        return self.run.memory.last_writer(found.space, found.address)
-
     def _writer(self, found: Mismatch) -> LastWriter | None:
-        stamp = self.actual_writer(found)
+        """Returns the last writer of the first wrong byte, if it is known."""
+        stamp = self.run.memory.last_writer(found.space, found.address)
         return None if stamp is None else LastWriter(stamp.cycle, SLOTS[stamp.slot])
-
-    def _place(self, failure: Failure, found: Mismatch) -> None:
-        failure.space, failure.address = located(found.space, found.address)
-        failure.address_class = address_class(found)
-
-    def _draws(self) -> bool:
-        self._pictures += 1
-        return self._pictures <= PICTURES
-
-    def _picture(self, outcome: Outcome, found: Mismatch) -> Picture:
-        extent = Footprint(found.space, found.address, found.extent, (), ())
-        if found.kind is not Kind.DATA:
-            return picture_lines(self.actual, self.golden, extent)
-        regions = [region for region in outcome.regions if region.space is found.space]
-        region = min(regions, key=lambda one: distance(one, found.address))
-        return picture_rows(self.actual, self.golden, region, found.address)
 
     # --- no op in particular -----------------------------------------------------------------
 
-    def batch(self, batch: Batch, objection: Objection, slot: str = "") -> None:
+    def _batch(self, batch: Batch, objection: Objection, slot: str) -> None:
         """Reports a problem that belongs to no single op."""
         begin, end = _clocks(batch)
         failure = Failure(
@@ -346,6 +287,28 @@ class Reporter:
     def _fail(self, report: str, failure: Failure, *, stray: bool = False) -> None:
         failure.text = report
         self.run.fail(report, failure, stray=stray)
+
+
+def _cause(evidence: Evidence, index: int, wrong: Sequence[int]) -> list[str]:
+    """Returns a line about the last op before one that wrote wrong bytes which it reads.
+
+    Both are of one batch: the next batch starts from the bytes under test.
+    """
+    outcomes = evidence.outcomes
+    for other in reversed([other for other in wrong if other < index][-MOST_ORDERS:]):
+        reads, writes = outcomes[index].reads, outcomes[other].regions
+        if any(footprints_overlap(x, y) for x in reads for y in writes):
+            return labelled(
+                "cause",
+                f"possibly the failure of transaction {evidence.batch.first + other}, which should "
+                "have written bytes that this op reads",
+            )
+    return []
+
+
+def _place(failure: Failure, found: Mismatch) -> None:
+    failure.space, failure.address = located(found.space, found.address)
+    failure.address_class = address_class(found)
 
 
 def address_class(found: Mismatch) -> str:

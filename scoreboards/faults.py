@@ -2,9 +2,10 @@
 """Injected memory errors and the done records that they require (docs/contract.md).
 
 A :class:`Fault` selects accesses that fail. The hit log of the harness has those that did fail:
-each erroneous response as the engine saw it. :func:`attribute` finds the op that made the access,
-and a :class:`Verdict` decides whether that op may retire as it did: with the status and address of
-its first error. The bytes of its destination are then undefined, and no other byte may change.
+each erroneous response as the engine saw it. :class:`Attribution` finds the op that made the
+access, and :class:`OpErrors` decides whether that op may retire as it did: with the status and
+address of its first error. The bytes of its destination are then undefined, and no other byte may
+change.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ class BadAccess:
 
 
 @dataclass(slots=True)
-class Verdict:
+class OpErrors:
     """The errors of one op.
 
     Attributes:
@@ -277,12 +278,12 @@ class Attribution:
         widths: Widths of its words.
 
     Attributes:
-        verdicts: Place of an op in the block to its errors; ops without one are left out.
+        errors: Place of an op in the block to its errors; ops without one are left out.
         strays: Errors of accesses that no op in flight makes.
     """
 
     def __init__(self, flights: Sequence[Flight], widths: Widths) -> None:
-        self.verdicts: dict[int, Verdict] = {}
+        self.errors: dict[int, OpErrors] = {}
         self.strays: list[BadAccess] = []
         self._flights = flights
         self._widths = widths
@@ -298,18 +299,18 @@ class Attribution:
             if not owners:
                 self.strays.append(error)
             elif len(owners) == 1:
-                self._verdict(owners[0]).sure.append(error)
+                self._errors_of(owners[0]).sure.append(error)
             else:
                 shared.append((error, owners))
         for error, owners in shared:
             # One of them made it. If none reports it, the status of the oldest is checked.
             if any(one.status is None or one.status in ERRORS for one in owners):
                 for one in owners:
-                    self._verdict(one).maybe.append(error)
+                    self._errors_of(one).maybe.append(error)
             else:
-                self._verdict(owners[0]).sure.append(error)
-        for verdict in self.verdicts.values():
-            verdict.sure.sort(key=lambda error: error.cycle)
+                self._errors_of(owners[0]).sure.append(error)
+        for found in self.errors.values():
+            found.sure.sort(key=lambda error: error.cycle)
 
     def owners(
         self, space: Space, side: int, cycle: int, address: int, length: int
@@ -322,8 +323,8 @@ class Attribution:
             and self._cover(flight, space, side).holds(address, address + length)
         ]
 
-    def _verdict(self, flight: Flight) -> Verdict:
-        return self.verdicts.setdefault(flight.index, Verdict())
+    def _errors_of(self, flight: Flight) -> OpErrors:
+        return self.errors.setdefault(flight.index, OpErrors())
 
     def _cover(self, flight: Flight, space: Space, side: int) -> Coverage:
         key = (flight.index, space, side)
@@ -361,5 +362,5 @@ class Attribution:
         return found
 
     def _first_error(self, index: int) -> int:
-        verdict = self.verdicts.get(index)
-        return verdict.sure[0].cycle if verdict is not None and verdict.sure else NEVER
+        found = self.errors.get(index)
+        return found.sure[0].cycle if found is not None and found.sure else NEVER

@@ -97,3 +97,8 @@ class Mismatch:
     lane: int
     bus_bytes: int
     position: Position | None = None
+
+    @property
+    def end(self) -> int:
+        """Address after the extent."""
+        return self.address + self.extent

@@ -9,7 +9,8 @@ import numpy as np
 
 from scoreboards.compare import Memories
 from scoreboards.golden import GoldenMemory
-from scoreboards.regions import PAGE_SHIFT, row_starts
+from scoreboards.mismatch import Kind, Mismatch
+from scoreboards.regions import PAGE_SHIFT, distance, row_starts
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import SEGMENTS, located
 from tb.record.failure import Picture, PictureRow
@@ -18,11 +19,46 @@ MOST_ROWS = 64
 MOST_BYTES = 512
 """Rows and bytes of each row that a picture of a destination shows."""
 
+PICTURES = 3
+"""Failures of a run that get a picture; each picture takes file space."""
+
 LINES = 16
 LINE = 32
 """Lines, and their bytes, of a picture around a byte that belongs to no row."""
 
 _LEAD = 4  # 1/_LEAD of what is shown precedes the wrong byte
+
+
+class Pictures:
+    """Draws the memory around the first mismatches of a run.
+
+    Args:
+        actual: Memories under test.
+    """
+
+    def __init__(self, actual: Memories) -> None:
+        self._actual = actual
+        self._left = PICTURES
+
+    def draw(
+        self, golden: GoldenMemory, found: Mismatch, written: Sequence[Footprint] = ()
+    ) -> Picture | None:
+        """Returns a picture, or None after the first ones.
+
+        Args:
+            golden: Golden memories.
+            found: The wrong bytes.
+            written: The destination of the op that they belong to.
+        """
+        if not self._left:
+            return None
+        self._left -= 1
+        if found.kind is Kind.DATA:
+            regions = [region for region in written if region.space is found.space]
+            region = min(regions, key=lambda one: distance(one, found.address))
+            return picture_rows(self._actual, golden, region, found.address)
+        extent = Footprint(found.space, found.address, found.extent, (), ())
+        return picture_lines(self._actual, golden, extent)
 
 
 def picture_rows(

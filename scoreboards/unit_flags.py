@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoreboards.model.outcome import Outcome
+from scoreboards.verdict import Evidence
 from tb.harness.layout import NO_CLEAR
 
 Flags = NDArray[np.uint8]
@@ -33,10 +34,8 @@ def produce(flags: Flags, outcome: Outcome) -> None:
         flags[outcome.flags.blocks] = 1
 
 
-def adopt_undefined(
-    actual: Flags, golden: Flags, outcomes: Sequence[Outcome], failed: Sequence[bool]
-) -> None:
-    """Takes over the flags that ops with an error should have cleared.
+def adopt_undefined(actual: Flags, golden: Flags, evidence: Evidence) -> None:
+    """Takes over the flags that ops with an error, or cut off by a reset, should have cleared.
 
     Such an op may clear them or not. Where a later op of the batch waits for them too, the producer
     handles one clear more or less, so their final values are undefined as well.
@@ -44,12 +43,15 @@ def adopt_undefined(
     Args:
         actual: ``uint8[512]`` flags under test, nothing pending.
         golden: ``uint8[512]`` flags of the model, written in place.
-        outcomes: The ops of the batch in program order.
-        failed: Which of them met an error.
+        evidence: The batch.
     """
-    for outcome, bad in zip(outcomes, failed, strict=True):
-        if bad and outcome.flags is not None and outcome.flags.clears:
-            golden[outcome.flags.blocks] = actual[outcome.flags.blocks]
+    for index, outcome in enumerate(evidence.outcomes):
+        use = outcome.flags
+        if use is None:
+            continue
+        # Whether a flag was set, seen and cleared before a reset is not known.
+        if evidence.retired[index] is None or (index in evidence.failed and use.clears):
+            golden[use.blocks] = actual[use.blocks]
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,7 +204,7 @@ class HarnessBench(CopyBench):
             if len(done) < len(batch) or done["status"].any():
                 self.run.fail(f"self-driven {what} did not all retire well")
         spent = timer.stop()
-        model = self.env.scoreboard.model
+        model = self.env.scoreboard.expected.model
         for block in blocks:
             for ops in block.program():
                 for op in ops:

@@ -191,7 +191,7 @@ class PtoTestBase(uvm_test):
 
     def prepare_memory(self) -> None:
         """Fills the dense windows of GM with their random background."""
-        self.env.scoreboard.prefill()
+        self.env.scoreboard.expected.prefill()
 
     async def reset(self) -> None:
         """Pulses the harness reset."""

@@ -157,7 +157,7 @@ class CheckedBatch:
         passed: ``bool[N]``, the check of each op; false for one that a reset cut off.
         events: ``int64[N]``, what the data of each op held, as bits of :mod:`tb.isa.events`; 0
             for an op that has no events or met an injected fault.
-        errors: Place of an op to the errors it met (:class:`scoreboards.faults.Verdict`).
+        errors: Place of an op to the errors it met (:class:`scoreboards.faults.OpErrors`).
         outcomes: Result of the model for each op.
     """
 

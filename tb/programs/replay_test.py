@@ -246,16 +246,16 @@ class ProgramTest(PtoTestBase):
         memory.set_background_seed(job.seed or self.run.settings.seed)
         for name, byte in job.backgrounds.items():
             memory.set_background(space_named(name), byte)
-        scoreboard.restart()
+        scoreboard.expected.restart()
         if job.unit_flags:
             self.set_unit_flags(job.unit_flags)
         for load in job.loads:
-            scoreboard.poke(space_named(load.space), load.address, read_load(load))
+            scoreboard.expected.poke(space_named(load.space), load.address, read_load(load))
         self.apply_profile(profile)
 
     def set_unit_flags(self, text: str) -> None:
         """Sets the unit flags of both sides, as ``unit_flags`` of a job; clears all without it."""
-        for flags in (self.run.memory.unit_flags, self.env.scoreboard.golden.unit_flags):
+        for flags in (self.run.memory.unit_flags, self.env.scoreboard.expected.golden.unit_flags):
             flags[:] = 0
             flags[sorted(set_flags(text))] = 1
 
@@ -264,7 +264,7 @@ class ProgramTest(PtoTestBase):
 
         So a wrong load shows in the product. Unit flags are waited for and set as the op says.
         """
-        golden, memory, op = self.env.scoreboard.golden, self.run.memory, step.op
+        golden, memory, op = self.env.scoreboard.expected.golden, self.run.memory, step.op
         under_test = {space: memory.view(space) for space in (Space.L0, Space.L0C, Space.BT)}
         if op.unit_flag:
             blocks = flag_blocks(op)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scoreboards.faults import BadAccess, Fault, FaultKind, Verdict
+from scoreboards.faults import BadAccess, Fault, FaultKind, OpErrors
 from scoreboards.model.outcome import Outcome
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.stress import GROUPS
@@ -30,7 +30,7 @@ LOADS = [MteGmL1(4096 * k, 4096 * k, 256, 4, 256, 256) for k in range(3)]
 ROWS = Footprint(Space.GM, 0, 256, (4,), (256,))
 
 
-def batch(errors: dict[int, Verdict] | None = None, **fields: Any) -> Any:
+def batch(errors: dict[int, OpErrors] | None = None, **fields: Any) -> Any:
     """Returns a batch of three loads that passed."""
     block = from_ops(LOADS)
     one = Batch(0, 0, block, {MTE2: np.arange(3)}, np.arange(3, dtype=np.uint32), (0,) * 4)
@@ -113,7 +113,7 @@ def test_drawn_profiles_reach_every_bin() -> None:
 
 @pytest.mark.long
 def test_an_error_is_counted_with_its_neighbours() -> None:
-    errors = {0: Verdict([error(0)]), 1: Verdict([error(992), error(960)])}
+    errors = {0: OpErrors([error(0)]), 1: OpErrors([error(992), error(960)])}
     checked = batch(errors, faults=(Fault(Space.GM, 0, FaultKind.DECERR, nth=2),))
     checked.outcomes[2] = Outcome(Status.RULE, rule=5)
     found = all_hits(sampled(checked).groups["faults"])
@@ -131,7 +131,7 @@ def test_an_error_is_counted_with_its_neighbours() -> None:
 
 
 def test_an_op_that_failed_its_check_is_not_counted() -> None:
-    checked = batch({0: Verdict([error(32)])}, faults=(Fault(Space.GM, 0, FaultKind.DECERR),))
+    checked = batch({0: OpErrors([error(32)])}, faults=(Fault(Space.GM, 0, FaultKind.DECERR),))
     checked.passed[0] = False
     assert sampled(checked).groups["faults"].covered == 0
 

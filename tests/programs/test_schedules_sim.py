@@ -200,7 +200,10 @@ class WrongUnderStalls(ProgramTest):
     def wrong(self) -> int:
         """Is called before images are taken."""
         if self.schedule is not None and self.slow:
-            for memory in (self.run.memory.view(Space.UB0), self.env.scoreboard.golden[Space.UB0]):
+            for memory in (
+                self.run.memory.view(Space.UB0),
+                self.env.scoreboard.expected.golden[Space.UB0],
+            ):
                 memory[5000] = 0x5A
         return super().wrong()
 

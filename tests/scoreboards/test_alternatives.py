@@ -254,7 +254,7 @@ def test_what_a_reset_or_an_error_leaves_is_not_explained(bench: Bench, cut: str
 
 
 def test_memories_registers_and_profile_are_left_as_they_were(bench: Bench) -> None:
-    golden = bench.scoreboard.golden
+    golden = bench.scoreboard.expected.golden
     golden.ensure(Space.GM, 0, 1 << 18)
     seen: list[dict[Space, bytes]] = []
 

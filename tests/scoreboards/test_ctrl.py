@@ -62,7 +62,7 @@ def test_ops_are_issued_with_their_ctrl(bench: Bench) -> None:
     )  # fmt: skip
     assert bench.write(bench.batch(block)).passed.all()
     assert not bench.run.counts.failures
-    assert bench.scoreboard.model.registers.ctrl == 0
+    assert bench.scoreboard.expected.model.registers.ctrl == 0
     assert set(bench.run.counts.ops) == {"mte_l0c_gm"}
 
 
@@ -73,7 +73,7 @@ def test_a_write_that_is_not_issued_is_found(
     """Without the write before it the first op differs, without the one after it the second."""
     block = entries(under(F16_ADD), (replace(TO_F16, dst=GM + 256),))
     batch = bench.batch(block)
-    issue = type(bench.scoreboard.model).issue
+    issue = type(bench.scoreboard.expected.model).issue
     skipped = SetCtrl(F16_ADD if lost == "before" else 0)
 
     def skipping(model: object, op: object, **more: bool) -> object:
@@ -81,7 +81,7 @@ def test_a_write_that_is_not_issued_is_found(
             return None
         return issue(model, op, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(type(bench.scoreboard.model), "issue", skipping)
+    monkeypatch.setattr(type(bench.scoreboard.expected.model), "issue", skipping)
     passed = bench.write(batch).passed
     assert passed.tolist() == ([False, True] if lost == "before" else [True, False])
 

@@ -9,10 +9,17 @@ from typing import Any
 
 import pytest
 
-from scoreboards.failure import PICTURES
 from scoreboards.faults import FaultKind
 from scoreboards.golden import GoldenMemory
-from scoreboards.picture import LINE, LINES, MOST_BYTES, MOST_ROWS, picture_lines, picture_rows
+from scoreboards.picture import (
+    LINE,
+    LINES,
+    MOST_BYTES,
+    MOST_ROWS,
+    PICTURES,
+    picture_lines,
+    picture_rows,
+)
 from scoreboards.unordered import unordered
 from sequences.draw.traffic import TrafficGenerator
 from sequences.illegal.generator import IllegalGenerator

@@ -17,7 +17,7 @@ from scoreboards.faults import (
     Fault,
     FaultKind,
     Flight,
-    Verdict,
+    OpErrors,
     Widths,
     accesses,
 )
@@ -95,7 +95,7 @@ def test_the_beats_of_a_burst_share_its_response() -> None:
     hits["side"], hits["kind"], hits["slot"] = WRITE, [0, 1, 0], MTE2
     found = accesses(hits, MTE2, WIDTHS)
     assert [(error.cycle, error.address) for error in found] == [(7, 0x20), (9, 0x40), (9, 0x60)]
-    burst = Verdict(found[1:])
+    burst = OpErrors(found[1:])
     assert burst.objection(Status.WR_SLVERR, 0x40) == ""
     assert burst.objection(Status.WR_DECERR, 0x40) == ""
     assert burst.objection(Status.RD_DECERR, 0x40) != ""
@@ -106,7 +106,7 @@ def test_the_beats_of_a_burst_share_its_response() -> None:
 
 
 def test_the_first_error_counts_in_time() -> None:
-    verdict = Verdict([bad(10, 0x100), bad(11, 0x200, kind=FaultKind.DECERR)])
+    verdict = OpErrors([bad(10, 0x100), bad(11, 0x200, kind=FaultKind.DECERR)])
     assert verdict.objection(Status.RD_SLVERR, 0x100) == ""
     assert "expected 2 RD_SLVERR" in verdict.objection(Status.RD_DECERR, 0x200)
     assert "retired with status 0 OK" in verdict.objection(Status.OK, 0)
@@ -117,19 +117,19 @@ def test_the_first_error_counts_in_time() -> None:
 @pytest.mark.parametrize(("apart", "either"), [(0, True), (4, True), (5, False)])
 def test_errors_of_two_channels_have_no_order_when_they_are_close(apart: int, either: bool) -> None:
     local = bad(10 + apart, 64, space=Space.L1, side=WRITE, kind=FaultKind.LOCAL)
-    verdict = Verdict([bad(10, 0x100), local])
+    verdict = OpErrors([bad(10, 0x100), local])
     assert verdict.objection(Status.RD_SLVERR, 0x100) == ""
     assert (verdict.objection(Status.LOCAL, 64) == "") is either
 
 
 def test_an_error_of_one_of_two_ops_may_be_reported_by_either() -> None:
-    verdict = Verdict([bad(20, 0x100)], [bad(10, 0x200), bad(30, 0x300)])
+    verdict = OpErrors([bad(20, 0x100)], [bad(10, 0x200), bad(30, 0x300)])
     assert verdict.objection(Status.RD_SLVERR, 0x100) == ""
     assert verdict.objection(Status.RD_SLVERR, 0x200) == ""
     assert verdict.objection(Status.RD_SLVERR, 0x300) != ""
-    assert not Verdict([], [bad(1)]).failed(Status.OK)
-    assert Verdict([], [bad(1)]).failed(Status.RD_SLVERR)
-    assert Verdict([bad(1)]).failed(Status.OK)
+    assert not OpErrors([], [bad(1)]).failed(Status.OK)
+    assert OpErrors([], [bad(1)]).failed(Status.RD_SLVERR)
+    assert OpErrors([bad(1)]).failed(Status.OK)
 
 
 # --- the op of an error ---
@@ -146,7 +146,7 @@ def test_an_error_outside_the_flight_or_the_rows_is_nobodys() -> None:
     good = bad(50, 992)
     wrong = [bad(101, 992), bad(50, 960), bad(50, 1248), bad(50, 992, side=WRITE)]
     attribution.take([good, *wrong])
-    assert attribution.verdicts[3].sure == [good]
+    assert attribution.errors[3].sure == [good]
     assert attribution.strays == wrong
 
 
@@ -154,12 +154,12 @@ def test_a_shared_error_belongs_to_the_op_that_reports_it() -> None:
     error = bad(50, 992)
     one = Attribution([flight(0, 1001), flight(1, 1001, status=2)], WIDTHS)
     one.take([error])
-    assert one.verdicts[0].maybe == one.verdicts[1].maybe == [error]
-    assert not one.verdicts[0].failed(Status.OK)
+    assert one.errors[0].maybe == one.errors[1].maybe == [error]
+    assert not one.errors[0].failed(Status.OK)
     none = Attribution([flight(0, 1001), flight(1, 1001)], WIDTHS)
     none.take([error])
-    assert none.verdicts[0].sure == [error]
-    assert 1 not in none.verdicts
+    assert none.errors[0].sure == [error]
+    assert 1 not in none.errors
 
 
 def test_a_burst_long_after_the_error_of_its_op_is_late() -> None:

@@ -92,7 +92,7 @@ def test_fills_count_as_writes_of_the_stimulus(bench: Bench) -> None:
     bench.write(bench.batch(replace(block(ATOMIC), fills=(accumulators(), fill))))
     bench.scoreboard.compare_everything()
     assert not bench.run.counts.failures
-    assert bench.scoreboard.golden[Space.GM][GM + 5099] == 99
+    assert bench.scoreboard.expected.golden[Space.GM][GM + 5099] == 99
 
 
 # --- several regions ---
@@ -151,7 +151,7 @@ def test_both_halves_of_an_abandoned_op_are_taken_over(bench: Bench) -> None:
     bench.memory.unit_flags[:4] = [1, 0, 1, 0]
     assert not bench.write(batch).passed.any()
     assert not bench.run.counts.failures
-    assert bench.scoreboard.golden.unit_flags[:4].tolist() == [1, 0, 1, 0]
+    assert bench.scoreboard.expected.golden.unit_flags[:4].tolist() == [1, 0, 1, 0]
 
 
 # --- unit flags ---
@@ -208,7 +208,7 @@ def test_illegal_ops_and_nops_keep_flags(bench: Bench) -> None:
     ops = block(replace(CLEARING, dst_stride=0), replace(CLEARING, n=0), rules=[14, 0])
     bench.write(bench.batch(ops))
     assert not bench.run.counts.failures
-    assert np.array_equal(bench.scoreboard.golden.unit_flags, before)
+    assert np.array_equal(bench.scoreboard.expected.golden.unit_flags, before)
     assert not before.all()
 
 
@@ -221,7 +221,7 @@ def test_flags_of_an_op_that_met_a_fault_are_taken_over(bench: Bench) -> None:
     bench.corrupt(Space.GM, GM + 100)
     bench.write(batch)
     assert not bench.run.counts.failures
-    assert bench.scoreboard.golden.unit_flags[:4].tolist() == [1, 1, 1, 1]
+    assert bench.scoreboard.expected.golden.unit_flags[:4].tolist() == [1, 1, 1, 1]
 
 
 def test_flags_are_undefined_after_an_op_that_met_a_fault(bench: Bench) -> None:

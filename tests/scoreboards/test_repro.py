@@ -125,7 +125,7 @@ def test_memory_is_that_before_the_block(bench: Bench) -> None:
     with pytest.raises(AssertionError, match="is not loaded"):
         loaded(folder / "failing.toml", Space.GM, 1 << 21, 1)
     # After the block they have the results of the ops, wrong bytes included.
-    golden = bench.scoreboard.golden[Space.L1]
+    golden = bench.scoreboard.expected.golden[Space.L1]
     assert golden[4096 : 4096 + 50].tobytes() == noise(Space.GM, 1001, 50).tobytes()
 
 
@@ -143,10 +143,10 @@ def test_bytes_are_kept_for_any_capacity(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     monkeypatch.setattr("scoreboards.repro._ROOM", room)
-    golden = bench.scoreboard.golden
+    golden = bench.scoreboard.expected.golden
     before = Before()
     before.keep(Footprint(Space.L1, 0, 64, (1,), (0,)))  # no block has begun: nothing to keep
-    before.begin(golden, bench.scoreboard.model.registers, 1)
+    before.begin(golden, bench.scoreboard.expected.model.registers, 1)
     regions = [
         Footprint(Space.L1, 96, 100, (1,), (0,)),
         Footprint(Space.UB0, 32, 32, (4, 2), (64, 1024)),
@@ -359,7 +359,7 @@ def test_parts_of_a_file_are_found() -> None:
 
 def test_reading_does_not_change_golden_memories(bench: Bench) -> None:
     bench.write(bench.batch(chain()))
-    golden = bench.scoreboard.golden
+    golden = bench.scoreboard.expected.golden
     now = {space: golden[space].copy() for space in (Space.L1, Space.UB0)}
     with bench.scoreboard.repro.before.rewound() as before:
         for space in now:

@@ -67,7 +67,7 @@ def test_every_op_passes_and_is_counted_in_destination_bytes(bench: Bench) -> No
 
 def test_events_reach_coverage_one_per_op(bench: Bench) -> None:
     halves = np.array([0x0000, 0x3C00, 0xFC00], "<u2").tobytes()
-    for memory in (bench.memory.content, bench.scoreboard.golden):
+    for memory in (bench.memory.content, bench.scoreboard.expected.golden):
         memory.write(Space.L1, 64, halves)
     one = MteL1Bt(64, 0, 3, 1, 0, 0, Ptr("f16", "l1"), Ptr("f32", "bt"))
     nop = MteL1Bt(64, 0, 0, 1, 0, 0)
@@ -246,7 +246,7 @@ def fractals(rows: Footprint) -> NDArray[np.int64]:
 def test_random_traffic_passes(bench: Bench) -> None:
     """The model's regions are those of the descriptors, and one wrong byte fails its op alone."""
     rng = np.random.default_rng(4)
-    bench.scoreboard.prefill()
+    bench.scoreboard.expected.prefill()
     wrong = 0
     for block in TrafficGenerator(9).blocks(1200):
         batch = bench.batch(block)

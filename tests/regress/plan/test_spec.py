@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scoreboards.scoreboard import _refused
+from scoreboards.counts import refused
+from scoreboards.verdict import retired
 from sequences.examples.blocks import named_rule_blocks
 from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES
 from tb.common.paths import ROOT
@@ -183,9 +184,13 @@ def test_refused_ops_are_counted_by_rule_when_they_passed() -> None:
     done["rule"] = 5
     batch = Batch.__new__(Batch)
     batch.block, batch.order, batch.done = block, {slot: np.array([0])}, {slot: done}
-    assert _refused(batch, np.array([True])) == ["ND-L05"]
-    assert _refused(batch, np.array([False])) == []
+
+    def names(passed: bool) -> list[str]:
+        return list(refused(block, retired(batch), np.array([passed])))
+
+    assert names(True) == ["ND-L05"]
+    assert names(False) == []
     done["rule"] = 0
-    assert _refused(batch, np.array([True])) == []
+    assert names(True) == []
     batch.done = {}
-    assert _refused(batch, np.array([True])) == []
+    assert names(True) == []

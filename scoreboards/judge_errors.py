@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges the erroneous responses of a batch: which op each belongs to, and those of no op."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from scoreboards.faults import (
+    NEVER,
+    Attribution,
+    BadAccess,
+    Flight,
+    OpErrors,
+    Widths,
+    accesses,
+)
+from scoreboards.verdict import Evidence, Objection, Verdict
+from tb.harness.layout import READ
+from tb.isa.ops import SLOTS
+from tb.isa.spaces import Space
+
+FIX_SOURCE_BYTES = 64
+"""Width of the ports on which the fix slot reads local memories (docs/contract.md)."""
+
+_FIX = SLOTS.index("fix")
+
+
+def judge_errors(
+    evidence: Evidence, lanes: Mapping[Space, int]
+) -> tuple[dict[int, OpErrors], list[Verdict]]:
+    """Attributes each error to an op.
+
+    Args:
+        evidence: The batch.
+        lanes: Bytes of a bus word by memory.
+
+    Returns:
+        Place of each op to the errors that it met or may have met, and the verdicts: errors that
+        no op can have met, and bursts after an error. Of each kind the first of a slot counts.
+    """
+    batch = evidence.batch
+    errors: dict[int, OpErrors] = {}
+    found: list[Verdict] = []
+    if not len(batch.hits):
+        return errors, found
+    if batch.hits_lost:
+        why = (
+            f"{batch.hits_lost} erroneous responses did not fit the log: fewer or smaller "
+            "faults at once"
+        )
+        found.append(Verdict(Objection("stimulus", why, "log of errors")))
+    for slot in batch.order:
+        widths = Widths(lanes, FIX_SOURCE_BYTES if slot == _FIX else 0)
+        attribution = Attribution(_flights(evidence, slot), widths)
+        attribution.take(accesses(batch.hits, slot, widths))
+        errors.update(attribution.errors)
+        found += [_without_op(error) for error in attribution.strays[:1]]
+        late = attribution.late_bursts(batch.late[batch.late["slot"] == slot])
+        found += [Verdict(Objection("late burst", why), index) for index, why in late[:1]]
+    for entry in batch.hits[~np.isin(batch.hits["slot"], list(batch.order))][:1]:
+        (error,) = accesses(np.array([entry]), int(entry["slot"]), Widths(lanes))
+        found.append(_without_op(error))
+    return errors, found
+
+
+def _without_op(error: BadAccess) -> Verdict:
+    slot, side = SLOTS[error.slot], "read" if error.side == READ else "write"
+    why = f"no op in flight on {slot} makes this access: {error}"
+    return Verdict(Objection("access", why, f"{side} of {error.space.keyword}"), slot=slot)
+
+
+def _flights(evidence: Evidence, slot: int) -> list[Flight]:
+    """Returns the ops of a slot that were in flight, in order."""
+    batch, found = evidence.batch, []
+    order = batch.order[slot].tolist()
+    since = 0
+    for index in order if batch.reset is None else order[: batch.reached[slot]]:
+        done, outcome = evidence.retired[index], evidence.outcomes[index]
+        if done is not None:
+            since = done.accept_cycle
+            found.append(Flight(index, outcome, since, done.done_cycle, done.status))
+        elif batch.reset is not None:
+            found.append(Flight(index, outcome, since, NEVER, None))
+    return found
