@@ -10,30 +10,20 @@ of a batch without a mismatch.
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from scoreboards.before import Before
 from scoreboards.compare import Memories, compare_op
-from scoreboards.golden import GoldenMemory
 from scoreboards.mismatch import Mismatch
-from scoreboards.model.dma import ReferenceModel
 from scoreboards.model.outcome import Outcome
-from scoreboards.regions import rows_view
 from scoreboards.report import labelled
-from scoreboards.repro import Before
 from tb.harness.items import Batch
-from tb.isa.ctrl import CtrlOp
+from tb.isa.block import OpBlock
 from tb.isa.fields import rule_name
-from tb.isa.footprint import Footprint
 from tb.isa.ops import OPS_BY_CODE, SLOTS
-from tb.isa.profile import KNOBS, PROFILES, Profile, current, using
+from tb.isa.profile import KNOBS, PROFILES, Profile, current
 from tb.isa.spaces import located
 from tb.isa.status import Status
 
@@ -61,26 +51,6 @@ class Alternative:
     status: str
     behind: tuple[int, int] | None = None
     rows: int = 1
-
-
-class Undo:
-    """Bytes of golden memories that an evaluation overwrites."""
-
-    def __init__(self, golden: GoldenMemory) -> None:
-        self._golden = golden
-        self._kept: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]] = []
-
-    def keep(self, region: Footprint) -> None:
-        """Keeps the bytes of a region that is about to be overwritten."""
-        self._golden.ensure_footprint(region)
-        view = rows_view(self._golden[region.space], region)
-        self._kept.append((view, view.copy()))
-
-    def restore(self) -> None:
-        """Writes the kept bytes back, the latest first."""
-        while self._kept:
-            view, rows = self._kept.pop()
-            view[...] = rows
 
 
 class Alternatives:
@@ -140,121 +110,98 @@ class Alternatives:
 
     def _explain(self, batch: Batch, index: int) -> list[Alternative]:
         """Returns the single knobs that explain an op, or else the named profiles that do."""
-        slot = SLOTS[int(batch.block.slot[index])]
         record = batch.record(index)
         # A reset or an error leaves bytes that no profile defines.
         known = record is not None and batch.reset is None and not len(batch.hits)
         if not known or batch.number != self._before.number:
             return []
-        run = current()
-        knobs = [knob for knob in KNOBS.values() if slot in knob.slots]
-        single = [
-            replace(run, **{knob.name: value})  # type: ignore[arg-type]
-            for knob in knobs
-            for value in knob.values
-            if value != getattr(run, knob.name)
-        ]
+        run, slot = current(), SLOTS[int(batch.block.slot[index])]
         try:
-            with self._evaluated(batch, run) as (_, outcomes):
+            with self._before.rerun(batch.block, run) as (_, outcomes):
                 expected = outcomes[index]
         except ValueError:  # the stimulus broke a rule of text, which is reported apart
             return []
-        right = self._explains(batch, index, record, run, expected)
-        if right:  # Another check failed: bytes are counted over ops, which may be explained.
-            single = list(
-                dict.fromkeys(one.profile for found in self._found.values() for one in found)
-            )
-        explain = [one for one in single if self._explains(batch, index, record, one, expected)]
-        if not explain and not right:
-            explain = self._together(batch, index, record, expected, slot)
-        return [self._alternative(batch, index, one, expected) for one in explain]
 
-    def _together(
-        self, batch: Batch, index: int, record: Any, expected: Outcome, slot: str
-    ) -> list[Profile]:
-        """Returns the profile with the fewest knobs of a named one that explains an op, if any.
+        def alternative(profile: Profile) -> Alternative | None:
+            outcome = self._agreed(batch, index, profile, expected)
+            if outcome is None:
+                return None
+            status = _status(batch.block, index, expected, outcome)
+            behind = _behind(expected, outcome)
+            return Alternative(profile, run.differences(profile), slot, status, *behind)
 
-        Knobs of no slot stay: they are rules of text, under which the block was drawn.
-        """
-        run = current()
-        for slots in ((slot,), SLOTS):
-            for other in PROFILES.values():
-                names = [
-                    name
-                    for name in run.differences(other)
-                    if set(slots).intersection(KNOBS[name].slots)
-                ]
-                found = _with(run, other, names)
-                if not names or not self._explains(batch, index, record, found, expected):
-                    continue
-                for name in tuple(names):
-                    fewer = [one for one in names if one != name]
-                    less = _with(run, other, fewer)
-                    if fewer and self._explains(batch, index, record, less, expected):
-                        names, found = fewer, less
-                return [found]
-        return []
+        if alternative(run) is not None:
+            # Another check failed: bytes are counted over ops, which may be explained.
+            profiles = dict.fromkeys(x.profile for found in self._found.values() for x in found)
+            return [one for profile in profiles if (one := alternative(profile))]
+        return [one for profile in _single(run, slot) if (one := alternative(profile))] or _fewest(
+            run, slot, alternative
+        )
 
-    def _alternative(
+    def _agreed(
         self, batch: Batch, index: int, profile: Profile, expected: Outcome
-    ) -> Alternative:
-        slot = SLOTS[int(batch.block.slot[index])]
-        with self._evaluated(batch, profile) as (_, outcomes):
-            outcome = outcomes[index]
-        status = ""
-        if (outcome.status, outcome.rule) != (expected.status, expected.rule):
-            status = f"status {outcome.status.name}"
-            if outcome.status is Status.RULE:
-                spec = OPS_BY_CODE[int(batch.block.opcode[index])]
-                status += f" {rule_name(spec.rules, outcome.rule)}"
-        behind = _behind(expected, outcome)
-        return Alternative(profile, current().differences(profile), slot, status, *behind)
+    ) -> Outcome | None:
+        """Returns the outcome of an op under a profile, if the design did that byte for byte.
 
-    def _explains(
-        self, batch: Batch, index: int, record: Any, profile: Profile, expected: Outcome
-    ) -> bool:
-        """Tells whether the design did what a profile expects of an op, byte for byte."""
+        The bytes of ``expected`` count, too: the profile may leave them alone.
+        """
+        record = batch.record(index)
         try:
-            with self._evaluated(batch, profile) as (golden, outcomes):
+            with self._before.rerun(batch.block, profile) as (golden, outcomes):
                 outcome = outcomes[index]
-                if outcome.status != int(record["status"]) or outcome.rule != int(record["rule"]):
-                    return False
+                if (outcome.status, outcome.rule) != (record["status"], record["rule"]):
+                    return None
                 written = [region for one in outcomes for region in one.regions]
-                # The bytes that the run expects count, too: the profile may leave them alone.
-                return not any(
-                    compare_op(self._actual, golden, one, in_flight=written)
-                    for one in (outcome, expected)
-                )
+                for one in (outcome, expected):
+                    if compare_op(self._actual, golden, one, in_flight=written):
+                        return None
+                return outcome
         except ValueError:  # an op of the block leaves its memory under this profile
-            return False
-
-    @contextmanager
-    def _evaluated(
-        self, batch: Batch, profile: Profile
-    ) -> Iterator[tuple[GoldenMemory, list[Outcome]]]:
-        """Executes the block under a profile, for the time of a context."""
-        with self._before.rewound() as golden, using(profile):
-            undo = Undo(golden)
-            # Without unit flags: each one that an op waits for counts as set.
-            model = ReferenceModel(
-                golden, before_read=golden.ensure_footprint, before_write=undo.keep
-            )
-            model.registers = copy.deepcopy(self._before.registers)
-            try:
-                yield golden, [_execute(model, ops) for ops in batch.block.program()]
-            finally:
-                undo.restore()
+            return None
 
 
-def _execute(model: ReferenceModel, ops: tuple[Any, ...]) -> Outcome:
-    """Executes an op with those that write registers around it; returns its outcome."""
-    outcome = None
-    for op in ops:
-        issued = model.issue(op)
-        if not isinstance(op, CtrlOp):
-            outcome = issued
-    assert outcome is not None, "an entry has an op that moves data"
-    return model.apply(outcome)
+def _single(run: Profile, slot: str) -> Iterator[Profile]:
+    """Yields the profiles that differ from that of the run in one knob of a slot."""
+    for knob in KNOBS.values():
+        for value in knob.values if slot in knob.slots else ():
+            if value != getattr(run, knob.name):
+                yield replace(run, **{knob.name: value})  # type: ignore[arg-type]
+
+
+def _fewest(
+    run: Profile, slot: str, alternative: Callable[[Profile], Alternative | None]
+) -> list[Alternative]:
+    """Returns the alternative with the fewest knobs of a named profile, if any.
+
+    Knobs of no slot stay: they are rules of text, under which the block was drawn.
+    """
+    for slots in ((slot,), SLOTS):
+        for other in PROFILES.values():
+            names = [
+                name
+                for name in run.differences(other)
+                if set(slots).intersection(KNOBS[name].slots)
+            ]
+            found = alternative(_with(run, other, names)) if names else None
+            if found is None:
+                continue
+            for name in tuple(names):
+                fewer = [one for one in names if one != name]
+                less = alternative(_with(run, other, fewer)) if fewer else None
+                if less is not None:
+                    names, found = fewer, less
+            return [found]
+    return []
+
+
+def _status(block: OpBlock, index: int, expected: Outcome, outcome: Outcome) -> str:
+    """Returns the status of an outcome, with the rule; empty if it is the expected one."""
+    if (outcome.status, outcome.rule) == (expected.status, expected.rule):
+        return ""
+    if outcome.status is not Status.RULE:
+        return f"status {outcome.status.name}"
+    spec = OPS_BY_CODE[int(block.opcode[index])]
+    return f"status RULE {rule_name(spec.rules, outcome.rule)}"
 
 
 def _behind(one: Outcome, other: Outcome) -> tuple[tuple[int, int] | None, int]:

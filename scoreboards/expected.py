@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scoreboards.before import Before
 from scoreboards.compare import Memories
 from scoreboards.golden import GoldenMemory
 from scoreboards.mismatch import Mismatch
@@ -17,7 +18,6 @@ from scoreboards.model.burst import LOWERING_RULES
 from scoreboards.model.dma import ReferenceModel
 from scoreboards.model.outcome import Outcome
 from scoreboards.regions import rows_view
-from scoreboards.repro import Before
 from scoreboards.unit_flags import produce
 from scoreboards.verdict import Evidence, Objection, Verdict
 from sequences.constraints import DEFAULT_WINDOWS

@@ -4,25 +4,16 @@
 A folder below ``repro/`` of the run holds ``failing.pto``, the transaction with those of its block
 that it depends on (``transaction.pto`` of one that did not fail), ``batch.pto``, the whole block
 with its links and gaps, a setup file beside each, ``memory.bin`` with the bytes that both find, and
-``README.txt``. The model overwrites the memory contents from before the block, so
-:class:`Before` saves them.
+``README.txt``. The memory contents are those from before the block (:mod:`scoreboards.before`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from copy import copy
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from scoreboards.golden import GoldenMemory
-from scoreboards.model.registers import Registers
-from scoreboards.regions import rows_view
+from scoreboards.before import Before
 from scoreboards.repro_ops import Item, items_of, linked, needed
 from scoreboards.repro_ranges import Ranges, Section, ranges_of, read_sections, sections_in
 from scoreboards.repro_text import MEMORY, readme_text, replay_command, setup_text
@@ -31,7 +22,6 @@ from tb.common.files import write_bytes
 from tb.common.paths import RESULT_ENV
 from tb.harness.items import Batch
 from tb.harness.layout import KNOBS
-from tb.isa.footprint import Footprint
 from tb.isa.program import moving
 from tb.isa.text import op_name, to_text
 from tb.language.linked import linked_steps
@@ -43,85 +33,11 @@ FOLDER = "repro"
 MOST = 3
 """Failing transactions of a run that are written down."""
 
-_ROOM = 1 << 20
-"""Bytes that a block may overwrite before :class:`Before` needs more room."""
-
 STALL_SEED = "seed"
 """Knob with the seed of the stalls."""
 
-
 Chosen = dict[int, tuple[int, ...]]
 """Transactions of a block to print, each with those that it waits for in addition to its links."""
-
-
-class Before:
-    """State of golden memories, registers and unit flags before a block.
-
-    Attributes:
-        number: Of the block, as :attr:`tb.harness.items.Batch.number`.
-        registers: Of the legacy copies.
-        flags: ``uint8[512]`` unit flags.
-    """
-
-    number: int
-    registers: Registers
-    flags: NDArray[np.uint8]
-
-    def __init__(self) -> None:
-        """Starts empty."""
-        self._kept: list[tuple[Footprint, int]] = []
-        self._bytes = np.empty(_ROOM, dtype=np.uint8)
-        self._used = 0
-        self._golden: GoldenMemory | None = None
-
-    def begin(self, golden: GoldenMemory, registers: Registers, number: int) -> None:
-        """Discards the previous block; to be called before the ops of a block are issued."""
-        self._golden = golden
-        self.number = number
-        self._kept.clear()
-        self._used = 0
-        self.flags = golden.unit_flags.copy()
-        self.registers = Registers(
-            copy(registers.outtoub), copy(registers.ubtoout), registers.pad_value
-        )
-
-    def keep(self, region: Footprint) -> None:
-        """Keeps the bytes of a region that is about to be overwritten.
-
-        Called for every transaction: all bytes go into one array, allocated once per run.
-        """
-        if self._golden is None:
-            return
-        memory, rows = self._golden[region.space], region.rows
-        first = self._used
-        end = first + rows * region.length
-        if end > self._bytes.size:
-            more = np.empty(2 * end, dtype=np.uint8)
-            more[:first] = self._bytes[:first]
-            self._bytes = more
-        if rows == 1:
-            self._bytes[first:end] = memory[region.base : region.base + region.length]
-        else:
-            view = rows_view(memory, region)
-            self._bytes[first:end].reshape(view.shape)[...] = view
-        self._kept.append((region, first))
-        self._used = end
-
-    @contextmanager
-    def rewound(self) -> Iterator[GoldenMemory]:
-        """Restores golden memories to the bytes before the block, for the time of a context."""
-        golden = self._golden
-        assert golden is not None, "no block has begun"
-        now: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]] = []
-        for region, first in reversed(self._kept):
-            view = rows_view(golden[region.space], region)
-            now.append((view, view.copy()))
-            view[...] = self._bytes[first : first + view.size].reshape(view.shape)
-        try:
-            yield golden
-        finally:
-            for view, rows in reversed(now):
-                view[...] = rows
 
 
 class Repro:
@@ -198,7 +114,7 @@ class Repro:
             del chosen[next(iter(chosen))]
         folder = top / f"{number}-{op_name(moving(items[index].ops))}"
         ranges = {name: _ranges(items, which) for name, which in chosen.items()}
-        with self.before.rewound() as golden:
+        with self.before.rewound() as (golden, _):
             sections, data = read_sections(golden, ranges["batch"])
         write_bytes(folder / MEMORY, data)
         title = f"Transaction {number} of {self._run.command}"

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from scoreboards.repro import MOST, Before
+from scoreboards.before import Before
+from scoreboards.repro import MOST
 from scoreboards.repro_ops import items_of, needed
 from scoreboards.repro_ranges import MOST_RANGES, ranges_of, sections_in
 from scoreboards.repro_ranges import Section as At
@@ -142,7 +143,7 @@ def test_without_kept_bytes_the_memory_would_be_wrong(
 def test_bytes_are_kept_for_any_capacity(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
-    monkeypatch.setattr("scoreboards.repro._ROOM", room)
+    monkeypatch.setattr("scoreboards.before._ROOM", room)
     golden = bench.scoreboard.expected.golden
     before = Before()
     before.keep(Footprint(Space.L1, 0, 64, (1,), (0,)))  # no block has begun: nothing to keep
@@ -361,7 +362,7 @@ def test_reading_does_not_change_golden_memories(bench: Bench) -> None:
     bench.write(bench.batch(chain()))
     golden = bench.scoreboard.expected.golden
     now = {space: golden[space].copy() for space in (Space.L1, Space.UB0)}
-    with bench.scoreboard.repro.before.rewound() as before:
+    with bench.scoreboard.repro.before.rewound() as (before, _):
         for space in now:
             assert before[space].tobytes() == noise(space, 0, SIZES[space]).tobytes()
     for space, content in now.items():
