@@ -9,6 +9,8 @@ microseconds; explanations are computed only for a difference.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +18,7 @@ from numpy.typing import NDArray
 from scoreboards.golden import GoldenMemory
 from scoreboards.mismatch import Kind, Mismatch, Part, Position
 from scoreboards.model.outcome import Outcome
-from scoreboards.regions import (
-    PAGE,
-    PAGE_SHIFT,
-    RowMap,
-    joined,
-    page_runs,
-    row_starts,
-    rows_view,
-)
+from scoreboards.regions import PAGE, PAGE_SHIFT, RowMap, joined, page_runs, rows_view
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
 
@@ -70,27 +64,21 @@ def compare_op(
         For every region of the op at most one mismatch of kind ``DATA`` and one of kind
         ``GUARD``, in this order.
     """
-    regions = outcome.regions
-    if len(regions) == 1:
-        return _compare_region(actual, golden, outcome, 0, guard, in_flight, bus_bytes)
-    found: tuple[Mismatch, ...] = ()
-    for number in range(len(regions)):
-        found += _compare_region(actual, golden, outcome, number, guard, in_flight, bus_bytes)
-    return found
+    found: list[Mismatch] = []
+    for number, region in enumerate(outcome.regions):
+        wrong = _wrong_around(actual[region.space], golden, region, guard)
+        if wrong is not None and wrong.size:
+            sides = _Sides(actual, golden, bus_bytes)
+            found += _explain(sides, outcome, number, wrong, in_flight)
+    return tuple(found)
 
 
-def _compare_region(
-    actual: Memories,
-    golden: GoldenMemory,
-    outcome: Outcome,
-    region: int,
-    guard: int,
-    in_flight: Sequence[Footprint],
-    bus_bytes: int,
-) -> tuple[Mismatch, ...]:
-    written = outcome.regions[region]
+def _wrong_around(
+    theirs: NDArray[np.uint8], golden: GoldenMemory, written: Footprint, guard: int
+) -> NDArray[np.int64] | None:
+    """Returns the addresses, ascending, at which a region or its guards differ; None if equal."""
     space = written.space
-    ours, theirs = golden[space], actual[space]
+    ours = golden[space]
     start, rows = written.base, 1
     stop = start + written.length
     for count, stride in zip(written.counts, written.strides, strict=True):
@@ -108,17 +96,10 @@ def _compare_region(
         golden.ensure(space, low, high - low)
         # Copies of a few KiB and one memcmp beat an array of booleans.
         if ours[low:high].tobytes() == theirs[low:high].tobytes():
-            return ()
-        wrong = low + np.flatnonzero(ours[low:high] != theirs[low:high])
-    else:
-        around = joined(written, guard)
-        if clipped:
-            wrong = _wrong_clipped(theirs, golden, around)
-        else:
-            wrong = _wrong_strided(theirs, golden, around)
-        if not wrong.size:
-            return ()
-    return _explain(actual, golden, outcome, region, wrong, in_flight, bus_bytes)
+            return None
+        return low + np.flatnonzero(ours[low:high] != theirs[low:high])
+    around = joined(written, guard)
+    return (_wrong_clipped if clipped else _wrong_strided)(theirs, golden, around)
 
 
 def _wrong_strided(
@@ -141,7 +122,7 @@ def _wrong_clipped(
 ) -> NDArray[np.int64]:
     """The same for a region that leaves the memory: what lies outside is not compared."""
     ours = golden[around.space]
-    starts = row_starts(around)
+    starts = around.row_starts()
     offsets = np.arange(around.length, dtype=np.int64)
     per_chunk = max(1, _GATHER // around.length)
     found = [np.empty(0, dtype=np.int64)]
@@ -155,15 +136,54 @@ def _wrong_clipped(
     return np.unique(np.concatenate(found))
 
 
+class _Sides(NamedTuple):
+    """Memories under test and golden ones, and the bus width of the byte lanes."""
+
+    actual: Memories
+    golden: GoldenMemory
+    bus_bytes: int
+
+    def mismatch(
+        self,
+        kind: Kind,
+        space: Space,
+        wrong: NDArray[np.int64],
+        position: Position | None = None,
+    ) -> Mismatch:
+        """Returns the mismatch of wrong addresses, ascending and at least one."""
+        address = int(wrong[0])
+        ours, theirs = self.golden[space], self.actual[space]
+        start = max(0, address // 8 * 8 - 8)
+        stop = min(start + WINDOW, ours.size)
+        # The neighbourhood shown must not allocate pages that are never compared.
+        page = address & ~(PAGE - 1)
+        if not self.golden.is_ensured(space, start):
+            start = page
+        if not self.golden.is_ensured(space, stop - 1):
+            stop = page + PAGE
+        return Mismatch(
+            kind,
+            space,
+            address,
+            wrong.size,
+            int(wrong[-1]) - address + 1,
+            start,
+            ours[start:stop].tobytes(),
+            theirs[start:stop].tobytes(),
+            address % self.bus_bytes,
+            self.bus_bytes,
+            position,
+        )
+
+
 def _explain(
-    actual: Memories,
-    golden: GoldenMemory,
+    sides: _Sides,
     outcome: Outcome,
     region: int,
     wrong: NDArray[np.int64],
     in_flight: Sequence[Footprint],
-    bus_bytes: int,
-) -> tuple[Mismatch, ...]:
+) -> list[Mismatch]:
+    """Returns the mismatches of wrong addresses in and around a region of an op."""
     written = outcome.regions[region]
     rows = RowMap(written)
     is_data = rows.inside(wrong)
@@ -171,25 +191,13 @@ def _explain(
     for other in in_flight:
         if guard.size and _near(other, written.space, guard):
             guard = guard[~RowMap(other).inside(guard)]
-    found = []
-    for kind, addresses in ((Kind.DATA, wrong[is_data]), (Kind.GUARD, guard)):
-        if addresses.size:
-            first, last = int(addresses[0]), int(addresses[-1])
-            position = locate(outcome, first, rows, region)
-            found.append(
-                _mismatch(
-                    kind,
-                    written.space,
-                    actual,
-                    golden,
-                    first,
-                    addresses.size,
-                    last - first + 1,
-                    bus_bytes,
-                    position,
-                )
-            )
-    return tuple(found)
+    return [
+        sides.mismatch(
+            kind, written.space, addresses, locate(outcome, int(addresses[0]), rows, region)
+        )
+        for kind, addresses in ((Kind.DATA, wrong[is_data]), (Kind.GUARD, guard))
+        if addresses.size
+    ]
 
 
 def _near(other: Footprint, space: Space, addresses: NDArray[np.int64]) -> bool:
@@ -220,10 +228,10 @@ def locate(
     source = None
     values: tuple[str, ...] = ()
     if outcome.transfer is not None:
-        told = outcome.transfer.explain(row.index, byte if row.inside else None, region)
-        label, values = told.label, told.values
-        if told.source is not None:
-            source = (read.space, told.source)
+        meaning = outcome.transfer.explain(row.index, byte if row.inside else None, region)
+        label, values = meaning.label, meaning.values
+        if meaning.source is not None:
+            source = (read.space, meaning.source)
     if not row.inside:
         part = Part.BEFORE if byte < 0 else Part.BEHIND
     elif outcome.transfer is not None:
@@ -253,25 +261,18 @@ def locate(
 
 
 def compare_full(
-    actual: Memories,
-    golden: GoldenMemory,
-    dut_pages: Iterable[int],
-    *,
-    golden_pages: Iterable[int] | None = None,
-    bus_bytes: int = 32,
+    actual: Memories, golden: GoldenMemory, dut_pages: Iterable[int], *, bus_bytes: int = 32
 ) -> tuple[Mismatch, ...]:
     """Compares every byte of every memory; nothing may be in flight.
 
-    On-chip memories are compared whole, GM over the union of ``dut_pages`` and ``golden_pages``.
-    A page of ``dut_pages`` that neither model nor stimulus wrote is an error, even if
-    its bytes are right.
+    On-chip memories are compared whole, GM over the union of ``dut_pages`` and the pages that
+    ``golden`` ensured. A page of ``dut_pages`` that neither model nor stimulus wrote is an error,
+    even if its bytes are right.
 
     Args:
         actual: Memories under test, every space of ``golden`` among them.
         golden: Golden memories, every op applied.
         dut_pages: Numbers of the GM pages (4 KiB) the design wrote.
-        golden_pages: GM pages compared as well; None means all that ``golden`` ensured.
-            Its ``written_pages()`` suffice, and cost less, where ``dut_pages`` is reliable.
         bus_bytes: Bus width, for the byte lane.
 
     Returns:
@@ -279,33 +280,37 @@ def compare_full(
         range of wrong bytes (less than 32 right ones between two wrong ones), by space and
         address.
     """
+    sides = _Sides(actual, golden, bus_bytes)
     found = []
     for space, ours in golden.items():
-        theirs = actual[space]
-        if space is not Space.GM:
-            found += _ranges(space, actual, golden, _wrong(ours, theirs, 0, ours.size), bus_bytes)
-            continue
-        dut = {int(page) for page in dut_pages}
-        unexpected = dut.difference(golden.written_pages())
-        for page, count in page_runs(unexpected):
-            start, length = page << PAGE_SHIFT, count << PAGE_SHIFT
+        ranges = [(0, ours.size)]
+        if space is Space.GM:
+            dut = {int(page) for page in dut_pages}
+            unexpected = dut.difference(golden.written_pages())
+            found += [_page(sides, *part) for part in _ranges(unexpected)]
+            ranges = _ranges(dut.union(golden.touched_pages()) - unexpected)
+        parts = [np.empty(0, dtype=np.int64)]
+        for start, length in ranges:
             golden.ensure(space, start, length)
-            wrong = _wrong(ours, theirs, start, length)
-            first = int(wrong[0]) if wrong.size else start
-            found.append(
-                _mismatch(
-                    Kind.PAGE, space, actual, golden, first, wrong.size, length, bus_bytes, None
-                )
-            )
-        others = golden.touched_pages() if golden_pages is None else golden_pages
-        parts = []
-        for page, count in page_runs(dut.union(int(p) for p in others) - unexpected):
-            start, length = page << PAGE_SHIFT, count << PAGE_SHIFT
-            golden.ensure(space, start, length)
-            parts.append(_wrong(ours, theirs, start, length))
-        if parts:
-            found += _ranges(space, actual, golden, np.concatenate(parts), bus_bytes)
+            parts.append(_wrong(ours, actual[space], start, length))
+        wrong = np.concatenate(parts)
+        if wrong.size:
+            cuts = np.flatnonzero(np.diff(wrong) > _MERGE) + 1
+            found += [sides.mismatch(Kind.STRAY, space, part) for part in np.split(wrong, cuts)]
     return tuple(found)
+
+
+def _ranges(pages: Iterable[int]) -> list[tuple[int, int]]:
+    """Returns first byte and length of every run of pages, ascending."""
+    return [(page << PAGE_SHIFT, count << PAGE_SHIFT) for page, count in page_runs(pages)]
+
+
+def _page(sides: _Sides, start: int, length: int) -> Mismatch:
+    """Returns the mismatch of a run of unexpected pages, of wrong bytes or right ones."""
+    sides.golden.ensure(Space.GM, start, length)
+    wrong = _wrong(sides.golden[Space.GM], sides.actual[Space.GM], start, length)
+    shown = sides.mismatch(Kind.PAGE, Space.GM, wrong if wrong.size else np.array([start]))
+    return replace(shown, count=wrong.size, extent=length)
 
 
 def _wrong(
@@ -320,67 +325,3 @@ def _wrong(
         if differs.any():
             found.append(low + np.flatnonzero(differs))
     return np.concatenate(found)
-
-
-def _ranges(
-    space: Space,
-    actual: Memories,
-    golden: GoldenMemory,
-    wrong: NDArray[np.int64],
-    bus_bytes: int,
-) -> list[Mismatch]:
-    if not wrong.size:
-        return []
-    cuts = np.flatnonzero(np.diff(wrong) > _MERGE) + 1
-    found = []
-    for part in np.split(wrong, cuts):
-        first, last = int(part[0]), int(part[-1])
-        found.append(
-            _mismatch(
-                Kind.STRAY,
-                space,
-                actual,
-                golden,
-                first,
-                part.size,
-                last - first + 1,
-                bus_bytes,
-                None,
-            )
-        )
-    return found
-
-
-def _mismatch(
-    kind: Kind,
-    space: Space,
-    actual: Memories,
-    golden: GoldenMemory,
-    address: int,
-    count: int,
-    extent: int,
-    bus_bytes: int,
-    position: Position | None,
-) -> Mismatch:
-    ours, theirs = golden[space], actual[space]
-    start = max(0, address // 8 * 8 - 8)
-    stop = min(start + WINDOW, ours.size)
-    # The neighbourhood shown must not allocate pages that are never compared.
-    page = address & ~(PAGE - 1)
-    if not golden.is_ensured(space, start):
-        start = page
-    if not golden.is_ensured(space, stop - 1):
-        stop = page + PAGE
-    return Mismatch(
-        kind,
-        space,
-        address,
-        count,
-        extent,
-        start,
-        ours[start:stop].tobytes(),
-        theirs[start:stop].tobytes(),
-        address % bus_bytes,
-        bus_bytes,
-        position,
-    )

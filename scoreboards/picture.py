@@ -10,7 +10,7 @@ import numpy as np
 from scoreboards.compare import Memories
 from scoreboards.golden import GoldenMemory
 from scoreboards.mismatch import Kind, Mismatch
-from scoreboards.regions import PAGE_SHIFT, distance, row_starts
+from scoreboards.regions import PAGE_SHIFT, distance
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import SEGMENTS, located
 from tb.record.failure import Picture, PictureRow
@@ -72,7 +72,7 @@ def picture_rows(
         region: The destination; its pages are ensured.
         address: The byte, in a row.
     """
-    starts = np.unique(row_starts(region))
+    starts = np.unique(region.row_starts())
     wrong = max(0, int(np.searchsorted(starts, address, side="right")) - 1)
     first = max(0, min(wrong - MOST_ROWS // _LEAD, len(starts) - MOST_ROWS))
     shown = starts[first : first + MOST_ROWS].tolist()

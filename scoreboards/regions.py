@@ -20,25 +20,6 @@ _MANY_ROWS = 1 << 20
 _FEW_ROWS = 64  # up to this number plain Python is faster than numpy
 
 
-def last_row(footprint: Footprint) -> int:
-    """Returns the highest start address of a row; every count is at least 1."""
-    start = footprint.base
-    for count, stride in zip(footprint.counts, footprint.strides, strict=True):
-        if count > 1:
-            start += (count - 1) * stride
-    return start
-
-
-def row_starts(footprint: Footprint) -> NDArray[np.int64]:
-    """Returns the start of every row, ``int64[rows]``, in the order of the spec's loops."""
-    starts = np.array([footprint.base], dtype=np.int64)
-    for count, stride in zip(footprint.counts[::-1], footprint.strides[::-1], strict=True):
-        if count > 1:
-            steps = np.arange(count, dtype=np.int64) * stride
-            starts = (starts[:, None] + steps[None, :]).ravel()
-    return starts
-
-
 def distance(footprint: Footprint, address: int) -> int:
     """Returns the bytes between an address and the closest row of a region, 0 inside one."""
     if not footprint.rows:
@@ -53,9 +34,8 @@ def distance(footprint: Footprint, address: int) -> int:
 
 def pages_of(footprint: Footprint) -> Iterable[int]:
     """Returns the numbers of the pages the region touches, each once."""
-    last = last_row(footprint)
     low = footprint.base >> PAGE_SHIFT
-    high = (last + footprint.length - 1) >> PAGE_SHIFT
+    high = (footprint.end - 1) >> PAGE_SHIFT
     steps = [s for n, s in zip(footprint.counts, footprint.strides, strict=True) if n > 1]
     # Rows at most a page apart touch every page; two pages are those of the first and last row.
     if high - low < 2 or not steps or (len(steps) == 1 and steps[0] <= PAGE):
@@ -68,7 +48,7 @@ def pages_of(footprint: Footprint) -> Iterable[int]:
         tail = footprint.length - 1
         touched = {start >> PAGE_SHIFT for start in few}
         return touched.union([(start + tail) >> PAGE_SHIFT for start in few])
-    starts = row_starts(footprint)
+    starts = footprint.row_starts()
     first = starts >> PAGE_SHIFT
     final = (starts + (footprint.length - 1)) >> PAGE_SHIFT
     width = int((final - first).max()) + 1
@@ -152,7 +132,7 @@ class RowMap:
 
     def __init__(self, footprint: Footprint) -> None:
         self._footprint = footprint
-        starts = row_starts(footprint)
+        starts = footprint.row_starts()
         self._order = np.argsort(starts, kind="stable")
         self._starts = starts[self._order]
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from scoreboards.golden import GoldenMemory
 from scoreboards.model.dma import ReferenceModel
-from scoreboards.regions import row_starts
 from tb.isa.footprint import Footprint
 from tb.isa.profile import SEED, use
 from tb.isa.spaces import SIZES, Space
@@ -71,7 +70,7 @@ def addresses(footprint: Footprint | None) -> set[int]:
     """Returns the addresses of the bytes of a footprint."""
     if footprint is None:
         return set()
-    return {int(s) + b for s in row_starts(footprint) for b in range(footprint.length)}
+    return {int(s) + b for s in footprint.row_starts() for b in range(footprint.length)}
 
 
 def near(rng: np.random.Generator, *limits: int) -> int:

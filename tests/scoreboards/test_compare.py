@@ -10,7 +10,6 @@ from scoreboards.compare import compare_op, locate
 from scoreboards.mismatch import Kind, Part, Position
 from scoreboards.model.dma import DmaOp
 from scoreboards.model.outcome import NOTHING
-from scoreboards.regions import row_starts
 from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
@@ -40,7 +39,7 @@ def test_each_corrupted_byte_is_found_at_its_address(pair: Pair, op: DmaOp) -> N
     written = pair.run(op).written
     assert written is not None
     space, rng = written.space, np.random.default_rng(3)
-    starts = row_starts(written)
+    starts = written.row_starts()
     size = pair.golden[space].size
     offsets = [-64, -1, 0, 1, written.length - 1, written.length, written.length + 63]
     offsets += rng.integers(-64, written.length + 64, 10).tolist()
@@ -228,16 +227,6 @@ def test_source_page_written_by_the_design(pair: Pair) -> None:
     pair.run(LOAD)  # reads GM 777.., writes none
     pair.corrupt(Space.GM, 800)
     assert only(pair.full()).kind is Kind.PAGE
-
-
-def test_written_pages_suffice_when_the_record_is_right(pair: Pair) -> None:
-    from scoreboards.compare import compare_full
-
-    pair.run(LINEAR)
-    pair.corrupt(Space.GM, 9000)
-    pages = pair.actual.written_pages()
-    found = compare_full(pair.actual, pair.golden, pages, golden_pages=pair.golden.written_pages())
-    assert only(found).address == 9000
 
 
 def test_close_bytes_are_one_range_and_far_ones_several(pair: Pair) -> None:

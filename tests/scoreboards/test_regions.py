@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoreboards.regions import RowMap, joined, last_row, page_runs, pages_of, row_starts, rows_view
+from scoreboards.regions import RowMap, joined, page_runs, pages_of, rows_view
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
 
@@ -40,8 +40,7 @@ def slow_rows(region: Footprint) -> list[tuple[tuple[int, ...], int]]:
 @given(regions())
 def test_rows_and_pages(region: Footprint) -> None:
     rows = slow_rows(region)
-    assert row_starts(region).tolist() == [start for _, start in rows]
-    assert last_row(region) == max(start for _, start in rows)
+    assert region.row_starts().tolist() == [start for _, start in rows]
     pages = {
         page
         for _, start in rows
