@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoreboards.model.fixpipe_layout import FLAG_BLOCK
-from scoreboards.regions import PAGE, PAGE_SHIFT, page_runs, pages_of
+from scoreboards.regions import PAGE_SHIFT, page_runs, pages_of
 from tb.common.errors import ToolError
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import SIZES, Space
@@ -57,7 +57,7 @@ def _map_sparse(size: int) -> mmap.mmap:
             f"the kernel refuses a sparse mapping of {size} bytes for the golden GM: {error}",
             where="GoldenMemory",
             legal="vm.overcommit_memory 0 or 1 and an unlimited address space (ulimit -v)",
-            remedy="sysctl vm.overcommit_memory=1, ulimit -v unlimited, or a smaller gm_bytes",
+            remedy="sysctl vm.overcommit_memory=1 and ulimit -v unlimited",
         ) from error
     # A far row must cost the 4 KiB it touches, not a huge page; old kernels lack the call.
     with suppress(OSError):
@@ -79,7 +79,6 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
     Args:
         background: Initial content. Called once for each byte at most, at any time: it must not
             read memories that the design under test has changed.
-        gm_bytes: Bytes of GM, whole pages; less than 2^40 only where the kernel allows no more.
         unit_flags: Initial unit flags, ``uint8[512]`` of 0 and 1; none is set by default.
 
     Attributes:
@@ -88,25 +87,17 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
 
     Raises:
         GoldenMemoryError: the kernel refuses the mapping.
-        ValueError: ``gm_bytes`` is out of range, or the background has not the length asked for.
+        ValueError: the background has not the requested length.
     """
 
     def __init__(
-        self,
-        background: Background = zeros,
-        *,
-        gm_bytes: int = SIZES[Space.GM],
-        unit_flags: NDArray[np.uint8] | None = None,
+        self, background: Background = zeros, *, unit_flags: NDArray[np.uint8] | None = None
     ) -> None:
-        if gm_bytes % PAGE or not PAGE <= gm_bytes <= SIZES[Space.GM]:
-            raise ValueError(
-                f"gm_bytes is {gm_bytes}: a multiple of {PAGE}, {PAGE}..{SIZES[Space.GM]}"
-            )
         self._background = background
         self.unit_flags: NDArray[np.uint8] = np.zeros(UNIT_FLAGS, dtype=np.uint8)
         if unit_flags is not None:
             self.unit_flags[:] = unit_flags
-        gm = np.frombuffer(_map_sparse(gm_bytes), dtype=np.uint8)
+        gm = np.frombuffer(_map_sparse(SIZES[Space.GM]), dtype=np.uint8)
         self._memories: dict[Space, NDArray[np.uint8]] = {Space.GM: gm}
         self._windows: list[tuple[int, int]] = []
         self._ensured: set[int] = set()
@@ -136,16 +127,7 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
             ValueError: the range leaves the memory.
         """
         stop = start + length
-        if space is Space.GM:
-            for low, high in self._windows:
-                if low <= start and stop <= high:
-                    return
-        if start < 0 or stop > self._memories[space].size:
-            raise ValueError(
-                f"{space.name} {start:#x}..{stop:#x} leaves the memory of "
-                f"{self._memories[space].size:#x} bytes"
-            )
-        if space is Space.GM and length > 0:
+        if not self._in_window(space, start, stop) and space is Space.GM and length > 0:
             self._ensure_pages(range(start >> PAGE_SHIFT, ((stop - 1) >> PAGE_SHIFT) + 1))
 
     def ensure_footprint(self, footprint: Footprint) -> None:
@@ -161,15 +143,25 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
         for count, stride in zip(footprint.counts, footprint.strides, strict=True):
             if count > 1:
                 stop += (count - 1) * stride
-        for low, high in self._windows:
-            if low <= start and stop <= high:
-                return
-        if start < 0 or stop > self._memories[Space.GM].size:
+        if not self._in_window(Space.GM, start, stop):
+            self._ensure_pages(pages_of(footprint))
+
+    def _in_window(self, space: Space, start: int, stop: int) -> bool:
+        """Tells whether a range is in a prefilled window of GM.
+
+        Raises:
+            ValueError: it leaves the memory.
+        """
+        if space is Space.GM:
+            for low, high in self._windows:
+                if low <= start and stop <= high:
+                    return True
+        size = self._memories[space].size
+        if start < 0 or stop > size:
             raise ValueError(
-                f"GM {start:#x}..{stop:#x} leaves the memory of "
-                f"{self._memories[Space.GM].size:#x} bytes"
+                f"{space.name} {start:#x}..{stop:#x} leaves the memory of {size:#x} bytes"
             )
-        self._ensure_pages(pages_of(footprint))
+        return False
 
     def expect_write(self, footprint: Footprint) -> None:
         """Ensures a region and records its GM pages as ones that the model writes."""

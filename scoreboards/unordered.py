@@ -8,12 +8,13 @@ failure of one of them says nothing about the engine.
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
+from scoreboards.repro_ops import Item, items_of
 from tb.isa.block import OpBlock
-from tb.isa.descriptor import unpack
-from tb.isa.footprint import Footprint, destinations, footprints_overlap, source
-from tb.isa.rules import first_d_violation
+from tb.isa.footprint import footprints_overlap
 
 
 def unordered(block: OpBlock, index: int) -> int | None:
@@ -21,11 +22,10 @@ def unordered(block: OpBlock, index: int) -> int | None:
 
     At least one of the two writes the bytes. Illegal ops touch none.
     """
-    words = block.pack()
-    mine = _sides(words[index])
+    items = items_of(block)
     before = _before(block, index)
-    for other in range(len(block)):
-        if other == index or other in before or not _meet(mine, _sides(words[other])):
+    for other, item in enumerate(items):
+        if other == index or other in before or not _meet(items[index], item):
             continue
         if other < index or index not in _before(block, other):
             return other
@@ -55,18 +55,7 @@ def _slot_until(block: OpBlock, index: int) -> list[int]:
     return np.flatnonzero(block.slot[: index + 1] == block.slot[index]).tolist()
 
 
-def _sides(words: object) -> tuple[list[Footprint], list[Footprint]]:
-    """Returns what a descriptor reads and what it writes."""
-    desc = unpack(words)  # type: ignore[arg-type]
-    if desc.is_nop or first_d_violation(desc) is not None:
-        return [], []
-    return [source(desc)], list(destinations(desc))
-
-
-def _meet(
-    one: tuple[list[Footprint], list[Footprint]], other: tuple[list[Footprint], list[Footprint]]
-) -> bool:
-    (reads, writes), (also_reads, also_writes) = one, other
-    pairs = [(a, b) for a in writes for b in (*also_reads, *also_writes)]
-    pairs += [(a, b) for a in reads for b in also_writes]
+def _meet(one: Item, other: Item) -> bool:
+    """Tells whether two ops share bytes that one of them writes."""
+    pairs = [*product(one.writes, other.touches), *product(one.reads, other.writes)]
     return any(footprints_overlap(a, b) for a, b in pairs)

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from scoreboards.golden import GoldenMemory, GoldenMemoryError, zeros
+from scoreboards.golden import GoldenMemory, GoldenMemoryError
 from tb.common.errors import PtoError
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import SIZES, Space
@@ -137,16 +137,6 @@ def test_ranges_outside_a_memory_are_refused() -> None:
 def test_background_of_a_wrong_length_is_refused() -> None:
     with pytest.raises(ValueError, match="background of UB0"):
         GoldenMemory(lambda space, start, length: bytes(length - 1))
-
-
-def test_smaller_gm_where_the_kernel_refuses_the_mapping() -> None:
-    golden = GoldenMemory(zeros, gm_bytes=1 << 20)
-    assert golden[Space.GM].size == 1 << 20
-    with pytest.raises(ValueError, match="leaves"):
-        golden.ensure(Space.GM, 1 << 20, 1)
-    for size in (0, 5000, 2**41):
-        with pytest.raises(ValueError, match="gm_bytes"):
-            GoldenMemory(zeros, gm_bytes=size)
 
 
 @pytest.mark.long
