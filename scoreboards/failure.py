@@ -17,7 +17,7 @@ from scoreboards.compare import Memories
 from scoreboards.counts import form_name
 from scoreboards.mismatch import Kind, Mismatch, Part
 from scoreboards.regions import distance
-from scoreboards.report import LastWriter, labelled, render
+from scoreboards.report import labelled, render
 from scoreboards.repro import Repro
 from scoreboards.unordered import unordered
 from scoreboards.verdict import Evidence, Objection, Verdict
@@ -206,10 +206,10 @@ class Reporter:
             report = self._with_replay(report, *suspect)
         self._fail(report, failure, stray=True)
 
-    def _writer(self, found: Mismatch) -> LastWriter | None:
+    def _writer(self, found: Mismatch) -> str:
         """Returns the last writer of the first wrong byte, if it is known."""
         stamp = self.run.memory.last_writer(found.space, found.address)
-        return None if stamp is None else LastWriter(stamp.cycle, SLOTS[stamp.slot])
+        return "" if stamp is None else f"slot {SLOTS[stamp.slot]} in cycle {stamp.cycle}"
 
     # --- no op in particular -----------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from scoreboards.mismatch import Kind, Mismatch, Part, Position
 from tb.isa.spaces import hex_address, located, place_text
@@ -22,20 +21,11 @@ _TITLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LastWriter:
-    """The last writer of a byte: clock cycle, slot, and the tag of its descriptor when known."""
-
-    cycle: int
-    slot: str
-    tag: int | None = None
-
-
 def render(
     mismatch: Mismatch,
     *,
     op: str = "",
-    writer: LastWriter | None = None,
+    writer: str = "",
     repro: str = "",
     notes: Sequence[str] = (),
 ) -> str:
@@ -44,7 +34,7 @@ def render(
     Args:
         mismatch: What was found.
         op: PTO text of the op; legacy sequences as several lines.
-        writer: Last writer of the first wrong byte.
+        writer: Last writer of the first wrong byte, if it is known.
         repro: Command that repeats the failure; printed as it is, never wrapped.
         notes: Lines about the mismatch as a whole, printed as they are.
 
@@ -68,9 +58,8 @@ def render(
         for text in position.values:
             lines += labelled("expected", text)
     lines += labelled("lane", f"byte {mismatch.lane} of a {mismatch.bus_bytes}-byte bus word")
-    if writer is not None:
-        tag = "" if writer.tag is None else f", tag {writer.tag}"
-        lines += labelled("written by", f"slot {writer.slot} in cycle {writer.cycle}{tag}")
+    if writer:
+        lines += labelled("written by", writer)
     lines += [*notes, "", *hex_lines(mismatch)]
     if repro:
         lines += ["", "repeat with:", f"  {repro}"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from scoreboards.mismatch import Kind, Mismatch, Part, Position
-from scoreboards.report import COLUMNS, LastWriter, hex_lines, render
+from scoreboards.report import COLUMNS, hex_lines, render
 from tb.isa.dma.op import Loop, MteGmUb, Pad
 from tb.isa.op import replace
 from tb.isa.spaces import Space
@@ -25,14 +25,14 @@ def mismatch(pair: Pair, *addresses: int) -> Mismatch:
 def test_report_has_place_bytes_and_repeat_command(pair: Pair) -> None:
     start = 2048 + 1024 + 160 * 2
     found = mismatch(pair, start + 20, start + 21, start + 23)
-    text = render(found, op=to_text(OP), writer=LastWriter(8123, "mte2", 7), repro=REPRO)
+    text = render(found, op=to_text(OP), writer="slot mte2 in cycle 8123", repro=REPRO)
     assert line_says(text, "MISMATCH wrong data UB0 0x00d54 3 wrong bytes 4")
     assert "pto.mte_gm_ub" in text
     assert line_says(text, r"loop 0 iteration 1 3 row 2 4 byte 20 160 \(data\)")
     source = 777 + 1000 + 400 + 13
     assert f"GM {source:#012x}" in text
     assert line_says(text, "byte 20 32-byte bus word")
-    assert "slot mte2 in cycle 8123, tag 7" in text
+    assert line_says(text, "written by slot mte2 cycle 8123")
     assert f"\n  {REPRO}" in text
     wide = [line for line in text.splitlines() if len(line) > COLUMNS]
     assert wide == [f"  {REPRO}"]
