@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -21,8 +22,9 @@ from tb.env.stopwatch import Stopwatch
 from tb.harness.items import Batch, CheckedBatch, Reset
 from tb.harness.layout import DONE, HIT, KNOBS, NO_CLEAR, READ
 from tb.harness.mailbox_reader import Progress, Snapshot
-from tb.isa.block import OpBlock
+from tb.isa.block import OpBlock, from_ops
 from tb.isa.footprint import Footprint
+from tb.isa.lower import V06Op
 from tb.isa.ops import SLOTS
 from tb.isa.program import moving_at
 from tb.isa.spaces import Space
@@ -160,11 +162,35 @@ class Bench:
         )
         self.outcomes: list[Outcome] = []
 
-    def batch(self, block: OpBlock) -> Batch:
+    @property
+    def failures(self) -> list[str]:
+        """The reports of the run."""
+        return self.run.counts.failures
+
+    @property
+    def details(self) -> list[Failure]:
+        """The same in fields."""
+        return self.run.counts.details
+
+    def only(self) -> Failure:
+        """Returns the only failure of the run; it has a report, too."""
+        (failure,) = self.details
+        assert self.failures == [failure.text]
+        return failure
+
+    def check(self, block: OpBlock | Sequence[V06Op], *wrong: tuple[Space, int]) -> CheckedBatch:
+        """Checks a block, a bit of some bytes flipped after its last op."""
+        batch = self.batch(block)
+        for space, address in wrong:
+            self.corrupt(space, address)
+        return self.write(batch)
+
+    def batch(self, block: OpBlock | Sequence[V06Op]) -> Batch:
         """Runs a block on the design and returns its batch.
 
         The ops of a slot are in flight together from cycle 100 to cycle 1000, about.
         """
+        block = block if isinstance(block, OpBlock) else from_ops(block)
         slots = block.slot
         order = {int(s): np.flatnonzero(slots == s) for s in np.unique(slots)}
         for fill in block.fills:
@@ -199,12 +225,15 @@ class Bench:
         kind: FaultKind = FaultKind.LOCAL,
         side: int = READ,
         cycle: int = 500,
+        status: Status | None = None,
     ) -> None:
-        """Adds an erroneous response to those of the engine."""
+        """Adds an erroneous response to those of the engine; its first op retires with a status."""
         entry = np.zeros(1, dtype=HIT)
         entry["cycle"], entry["addr"], entry["slot"] = cycle, address, SLOTS.index(slot)
         entry["side"], entry["kind"], entry["space"] = side, kind, int(space)
         batch.hits = np.concatenate((batch.hits, entry))
+        if status is not None:
+            self.failed(batch, slot, status, address)
 
     def cut(self, batch: Batch, slot: str, retired: int, reached: int) -> None:
         """Ends a batch by a reset, with the numbers of retired and begun ops of each slot."""
@@ -235,3 +264,17 @@ class Bench:
         """Flips a bit of a byte under test."""
         self.memory.content.expect_write(Footprint(space, address, 1, (1,), (0,)))
         self.memory.content[space][address] ^= 0x10
+
+    def hang(self, block: OpBlock | Sequence[V06Op], clocks: int) -> str:
+        """Sends a batch that the watchdog ended before an op retired; returns its report."""
+        batch = self.batch(block)
+        self.mailbox.watchdog_clocks = clocks
+        batch.hung, batch.done = True, {}
+        self.scoreboard.write(batch)
+        (report,) = self.failures
+        return report
+
+
+def flat(bench: Bench) -> str:
+    """Returns the first report of a run on one line."""
+    return " ".join(bench.failures[0].split())

@@ -45,7 +45,7 @@ def profile() -> Iterator[None]:
 def ran(bench: Bench, ops: list[V06Op], dut: Profile, run: Profile = SEED) -> Batch:
     """Runs ops on a design of one profile, and checks them under another one."""
     with using(dut):
-        batch = bench.batch(from_ops(ops))
+        batch = bench.batch(ops)
     with using(run):
         bench.write(batch)
     return batch
@@ -59,7 +59,7 @@ def has(text: str, *facts: str) -> None:
 
 def report(bench: Bench) -> str:
     """Returns the first report of a run."""
-    return bench.run.counts.failures[0]
+    return bench.failures[0]
 
 
 def test_a_status_that_another_profile_expects_names_the_knob(bench: Bench) -> None:
@@ -128,10 +128,10 @@ KNOB_OPS: list[tuple[str, V06Op, list[str]]] = [
 def test_every_knob_is_named(bench: Bench, knob: str, op: V06Op, words: list[str]) -> None:
     ran(bench, [op], A5)
     has(report(bench), *words, f"(knob {knob}: ", "profile a5", "this run is seed")
-    field = bench.run.counts.details[0].field
+    field = bench.details[0].field
     assert field.endswith(f", knob {knob.partition(' ')[0]}")
     knobs = field[field.index("knob") :]
-    assert knobs in title(signature_of(bench.run.counts.details[0]))
+    assert knobs in title(signature_of(bench.details[0]))
 
 
 @pytest.mark.parametrize(("knob", "op", "words"), KNOB_OPS, ids=[one[0] for one in KNOB_OPS])
@@ -152,8 +152,8 @@ def test_rows_that_are_filled_together_are_counted_as_one(bench: Bench) -> None:
 
 def test_an_op_that_reads_what_another_slot_wrote_names_its_knob(bench: Bench) -> None:
     ran(bench, [SHORT, MteUbGm(8192, 65536, 96, 1, 96, 96)], replace(A5, modes="all"))
-    assert any(one.slot == "mte3" for one in bench.run.counts.details), bench.run.counts.failures
-    texts = [" ".join(text.split()) for text in bench.run.counts.failures if "mte3" in text]
+    assert any(one.slot == "mte3" for one in bench.details), bench.failures
+    texts = [" ".join(text.split()) for text in bench.failures if "mte3" in text]
     assert any("an op whose bytes it reads follows profile a5 (knob tail" in one for one in texts)
 
 
@@ -178,7 +178,7 @@ def test_knobs_that_only_together_explain_are_all_named(bench: Bench) -> None:
 
 def test_bytes_that_only_this_profile_writes_name_the_knob(bench: Bench) -> None:
     ran(bench, [SHORT], SEED, run=A5)
-    reports = bench.run.counts.failures
+    reports = bench.failures
     assert reports
     for text in reports:
         has(text, "byte 72..95 of each row", "knob tail = keep", "profile seed", "this run is a5")
@@ -187,15 +187,15 @@ def test_bytes_that_only_this_profile_writes_name_the_knob(bench: Bench) -> None
 def test_the_op_is_explained_in_the_midst_of_others_that_differ(bench: Bench) -> None:
     """The source of the second op is the destination of the first, fill included."""
     ran(bench, [SHORT, MteGmUb(8192, 65536, 40, 2, 64, 64)], A5)
-    assert len(bench.run.counts.failures) == 2
-    for text in bench.run.counts.failures:
+    assert len(bench.failures) == 2
+    for text in bench.failures:
         has(text, "knob tail = fill", "this run is seed")
 
 
 def test_bytes_that_are_counted_over_ops_name_the_knob_of_the_op_before(bench: Bench) -> None:
     """The second op is right, and the bytes that the first left out are not counted against it."""
     ran(bench, [SHORT, MteGmUb(4096, 65536, 64, 1, 64, 64)], SEED, A5)
-    texts = bench.run.counts.failures
+    texts = bench.failures
     assert "never wrote 72 bytes" in texts[0]
     assert len(texts) == 2
     for text in texts:
@@ -219,22 +219,20 @@ def test_two_knobs_at_once_name_the_profile_and_both(bench: Bench) -> None:
 
 def test_a_wrong_byte_that_no_profile_explains_is_reported_without_a_knob(bench: Bench) -> None:
     with using(A5):
-        batch = bench.batch(from_ops([SHORT]))
+        batch = bench.batch([SHORT])
     bench.corrupt(Space.UB0, 8192 + 160 + 80)  # in the fill of the second row
     bench.write(batch)
     assert bench.run.counts.mismatches
-    assert all("knob" not in text for text in bench.run.counts.failures)
+    assert all("knob" not in text for text in bench.failures)
 
 
 def test_a_wrong_byte_under_the_profile_of_the_run_has_no_knob(bench: Bench) -> None:
-    batch = bench.batch(from_ops([SHORT]))
-    bench.corrupt(Space.UB0, 8192 + 7)
-    bench.write(batch)
+    bench.check([SHORT], (Space.UB0, 8192 + 7))
     assert "knob" not in report(bench)
 
 
 def test_another_failed_check_of_a_right_op_has_no_knob(bench: Bench) -> None:
-    batch = bench.batch(from_ops([SHORT]))
+    batch = bench.batch([SHORT])
     batch.done[1]["tag"] += 1
     bench.write(batch)
     assert "tag" in report(bench)
@@ -244,13 +242,13 @@ def test_another_failed_check_of_a_right_op_has_no_knob(bench: Bench) -> None:
 @pytest.mark.parametrize("cut", ["reset", "error"])
 def test_what_a_reset_or_an_error_leaves_is_not_explained(bench: Bench, cut: str) -> None:
     with using(A5):
-        batch = bench.batch(from_ops([REPEATED]))
+        batch = bench.batch([REPEATED])
     if cut == "reset":
         bench.cut(batch, "mte2", 1, 1)
     else:
         bench.hit(batch, "mte2", Space.GM, 4096)
     bench.write(batch)
-    assert all("knob" not in text for text in bench.run.counts.failures)
+    assert all("knob" not in text for text in bench.failures)
 
 
 def test_memories_registers_and_profile_are_left_as_they_were(bench: Bench) -> None:
@@ -285,6 +283,6 @@ def test_the_search_ends_after_some_ops(bench: Bench) -> None:
     with using(A5):
         batch = bench.batch(block)
     bench.write(batch)
-    named = ["knob row_repeat" in text for text in bench.run.counts.failures]
+    named = ["knob row_repeat" in text for text in bench.failures]
     assert named[: MOST + 3] == [True] * MOST + [False] * 3
     assert np.count_nonzero(named) == MOST

@@ -60,8 +60,8 @@ def test_ops_are_issued_with_their_ctrl(bench: Bench) -> None:
         under(NOSAT), (replace(TO_F16, dst=GM + 256),), under(F16_ADD, GM + 512),
         under(F16_ADD | NOSAT, GM + 768), (replace(TO_F16, dst=GM + 1024),),
     )  # fmt: skip
-    assert bench.write(bench.batch(block)).passed.all()
-    assert not bench.run.counts.failures
+    assert bench.check(block).passed.all()
+    assert not bench.failures
     assert bench.scoreboard.expected.model.registers.ctrl == 0
     assert set(bench.run.counts.ops) == {"mte_l0c_gm"}
 
@@ -91,12 +91,12 @@ def test_a_write_that_is_not_issued_is_found(
 def test_random_write_backs_pass(bench: Bench, text: str) -> None:
     with using(parse_profile(text)):
         for block in FixGenerator(5, constraints=OpConstraints(ctrl=0.5)).blocks(400):
-            assert bench.write(bench.batch(block)).passed.all()
+            assert bench.check(block).passed.all()
         for block in IllegalGenerator(6, FIX_NAMES).blocks(400):
-            checked = bench.write(bench.batch(block))
+            checked = bench.check(block)
             assert checked.passed.all()
             assert block.expected_rule is not None
-    assert not bench.run.counts.failures
+    assert not bench.failures
 
 
 @pytest.mark.long
@@ -106,8 +106,8 @@ def test_corners_pass(bench: Bench, text: str) -> None:
         blocks = [b for b in fix_blocks(32, ("mte_l0c_gm",)) if b.legacy]
         assert len(blocks) > 5
         for block in blocks:
-            assert bench.write(bench.batch(block)).passed.all()
-    assert not bench.run.counts.failures
+            assert bench.check(block).passed.all()
+    assert not bench.failures
 
 
 def test_writes_are_in_the_programs_of_a_failure(bench: Bench, tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_writes_are_in_the_programs_of_a_failure(bench: Bench, tmp_path: Path) -
     whole = (folder / "batch.pto").read_text()
     assert whole.count("pto.set_ctrl") == 3
     assert f"pto.set_ctrl %c{NOSAT}_i64 : i64" in whole
-    assert says(bench.run.counts.failures[0], "transaction 1 on fix")
-    assert "pto.set_atomic_f16" in bench.run.counts.failures[0]
+    assert says(bench.failures[0], "transaction 1 on fix")
+    assert "pto.set_atomic_f16" in bench.failures[0]
 
 
 def test_gap_and_delay_belong_to_the_op() -> None:

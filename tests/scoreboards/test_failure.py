@@ -48,13 +48,6 @@ TO_L1 = MteGmL1(1001, 4096, 50, 4, 60, 96)
 LOOPED = MteGmUb(4096, 8192, 64, 3, 64, 96, (Loop(4, 256, 1024),))
 
 
-def only(bench: Bench) -> Failure:
-    """Returns the only failure of a run; it has a report, too."""
-    (failure,) = bench.run.counts.details
-    assert bench.run.counts.failures == [failure.text]
-    return failure
-
-
 def changed(failure: Failure) -> list[int]:
     """Returns the addresses at which a picture shows wrong bytes."""
     assert failure.picture is not None
@@ -69,10 +62,8 @@ def changed(failure: Failure) -> list[int]:
 
 
 def test_wrong_bytes_of_an_op(bench: Bench) -> None:
-    batch = bench.batch(from_ops([BIAS, TO_L1]))
-    bench.corrupt(Space.L1, 4096 + 2 * 96 + 7)
-    bench.write(batch)
-    failure = only(bench)
+    bench.check([BIAS, TO_L1], (Space.L1, 4096 + 2 * 96 + 7))
+    failure = bench.only()
     assert (failure.kind, failure.slot, failure.op) == ("data", "mte2", "mte_gm_l1")
     assert (failure.field, failure.address_class) == ("row data", "later row")
     assert (failure.space, failure.address) == ("l1", 4096 + 2 * 96 + 7)
@@ -89,25 +80,19 @@ def test_wrong_bytes_of_an_op(bench: Bench) -> None:
     [(8192, "first row"), (8192 + 96, "later row"), (8192 + 1024 + 96, "later iteration")],
 )
 def test_the_class_of_an_address_is_the_wrong_loop(bench: Bench, place: int, where: str) -> None:
-    batch = bench.batch(from_ops([LOOPED]))
-    bench.corrupt(Space.UB0, place + 5)
-    bench.write(batch)
-    assert only(bench).address_class == where
+    bench.check([LOOPED], (Space.UB0, place + 5))
+    assert bench.only().address_class == where
 
 
 def test_a_wrong_value_has_no_class_of_address(bench: Bench) -> None:
-    batch = bench.batch(from_ops([BIAS]))
-    bench.corrupt(Space.BT, 128 + 4 * 17)
-    bench.write(batch)
-    failure = only(bench)
+    bench.check([BIAS], (Space.BT, 128 + 4 * 17))
+    failure = bench.only()
     assert (failure.field, failure.space, failure.address_class) == ("row data", "bt", "")
 
 
 def test_a_write_next_to_the_destination_has_a_picture_of_its_surroundings(bench: Bench) -> None:
-    batch = bench.batch(from_ops([TO_L1]))
-    bench.corrupt(Space.L1, 4096 + 50 + 3)
-    bench.write(batch)
-    failure = only(bench)
+    bench.check([TO_L1], (Space.L1, 4096 + 50 + 3))
+    failure = bench.only()
     assert (failure.kind, failure.field, failure.op) == ("guard", "behind the row", "mte_gm_l1")
     assert failure.picture is not None
     assert len(failure.picture.rows) == LINES
@@ -118,18 +103,18 @@ def test_a_write_next_to_the_destination_has_a_picture_of_its_surroundings(bench
 def test_a_stray_byte_of_unknown_origin_has_no_op(bench: Bench) -> None:
     bench.corrupt(Space.L1, 70_000)
     bench.scoreboard.close()
-    failure = only(bench)
+    failure = bench.only()
     assert (failure.kind, failure.op, failure.slot) == ("stray", "", "")
     assert (failure.space, failure.address, changed(failure)) == ("l1", 70_000, [70_000])
 
 
 def test_only_the_first_failures_have_pictures(bench: Bench) -> None:
-    batch = bench.batch(from_ops([MteL1Ub(4096 * k, 4096 * k, 64, 1, 64, 64) for k in range(6)]))
+    batch = bench.batch([MteL1Ub(4096 * k, 4096 * k, 64, 1, 64, 64) for k in range(6)])
     for k in range(6):
         bench.corrupt(Space.UB0, 4096 * k)
     bench.write(batch)
-    assert len(bench.run.counts.failures) == len(bench.run.counts.details) == 6
-    drawn = [failure.picture is not None for failure in bench.run.counts.details]
+    assert len(bench.failures) == len(bench.details) == 6
+    drawn = [failure.picture is not None for failure in bench.details]
     assert drawn == [True] * PICTURES + [False] * (6 - PICTURES)
 
 
@@ -143,23 +128,23 @@ def test_only_the_first_failures_have_pictures(bench: Bench) -> None:
     ],
 )
 def test_a_wrong_done(bench: Bench, column: str, value: int, kind: str, field: str) -> None:
-    batch = bench.batch(from_ops([TO_L1]))
+    batch = bench.batch([TO_L1])
     (records,) = batch.done.values()
     records[column] = value
     bench.write(batch)
-    failure = only(bench)
+    failure = bench.only()
     assert (failure.kind, failure.field, failure.op) == (kind, field, "mte_gm_l1")
     assert failure.picture is None
 
 
 def test_bytes_that_never_come_are_counted_against_their_op_alone(bench: Bench) -> None:
-    batch = bench.batch(from_ops([TO_L1, replace(TO_L1, l1_dst=8192)]))
+    batch = bench.batch([TO_L1, replace(TO_L1, l1_dst=8192)])
     (records,) = batch.done.values()
     records["written_bytes"] -= 10
     bench.bytes[SLOTS.index("mte2")] -= 10
     checked = bench.write(batch)
     assert checked.passed.tolist() == [False, True]
-    failure = only(bench)
+    failure = bench.only()
     assert failure.kind == "missing"
     assert "never wrote 10 bytes" in failure.text
 
@@ -172,8 +157,8 @@ def test_an_illegal_op_that_went_through_names_its_rule(bench: Bench) -> None:
     for records in batch.done.values():
         records["status"], records["rule"] = int(Status.OK), 0
     bench.write(batch)
-    assert len(bench.run.counts.details) == broken
-    for failure in bench.run.counts.details:
+    assert len(bench.details) == broken
+    for failure in bench.details:
         assert (failure.kind, failure.field) == ("status", "OK not RULE")
         assert failure.rule.startswith("DMA-L")
         assert failure.rule in failure.text
@@ -192,55 +177,47 @@ def test_a_missing_rule_comes_before_its_consequences(bench: Bench) -> None:
     bench.corrupt(Space.L1, 4096 + 60)
     checked = bench.write(batch)
     assert checked.passed.tolist() == [False, False, False]
-    kinds = [failure.kind for failure in bench.run.counts.details]
+    kinds = [failure.kind for failure in bench.details]
     assert kinds == ["status", "protocol", "access", "early", "guard"]
-    first = bench.run.counts.details[0]
+    first = bench.details[0]
     assert (first.transaction, first.field, first.rule) == (2, "LOCAL not RULE", "DMA-L12")
 
 
-def test_the_address_of_an_error(bench: Bench) -> None:
-    batch = bench.batch(from_ops([TO_L1]))
+@pytest.mark.parametrize(
+    ("status", "address", "kind", "field"),
+    [
+        (Status.RD_DECERR, 4096, "address", "RD_DECERR"),
+        (Status.RD_SLVERR, 992, "status", "RD_SLVERR not RD_DECERR"),
+    ],
+)
+def test_a_wrong_report_of_an_error(
+    bench: Bench, status: Status, address: int, kind: str, field: str
+) -> None:
+    batch = bench.batch([TO_L1])
     bench.hit(batch, "mte2", Space.GM, 992, kind=FaultKind.DECERR)
-    bench.failed(batch, "mte2", Status.RD_DECERR, 4096)
+    bench.failed(batch, "mte2", status, address)
     bench.write(batch)
-    assert (only(bench).kind, only(bench).field) == ("address", "RD_DECERR")
-
-
-def test_the_status_of_an_error(bench: Bench) -> None:
-    batch = bench.batch(from_ops([TO_L1]))
-    bench.hit(batch, "mte2", Space.GM, 992, kind=FaultKind.DECERR)
-    bench.failed(batch, "mte2", Status.RD_SLVERR, 992)
-    bench.write(batch)
-    assert (only(bench).kind, only(bench).field) == ("status", "RD_SLVERR not RD_DECERR")
+    assert (bench.only().kind, bench.only().field) == (kind, field)
 
 
 def test_an_access_that_no_op_makes(bench: Bench) -> None:
-    batch = bench.batch(from_ops([TO_L1]))
+    batch = bench.batch([TO_L1])
     bench.hit(batch, "mte2", Space.GM, 1 << 30, kind=FaultKind.SLVERR)
     bench.write(batch)
-    failure = only(bench)
+    failure = bench.only()
     assert (failure.kind, failure.slot, failure.field) == ("access", "mte2", "read of gm")
 
 
 def test_a_hang_names_the_oldest_op(bench: Bench) -> None:
-    bench.mailbox.watchdog_clocks = 700
-    batch = bench.batch(from_ops([BIAS, TO_L1]))
-    batch.hung = True
-    batch.done = {slot: records[:0] for slot, records in batch.done.items()}
-    bench.scoreboard.write(batch)
-    failure = only(bench)
+    bench.hang([BIAS, TO_L1], 700)
+    failure = bench.only()
     assert (failure.kind, failure.slot, failure.op) == ("hang", "mte1", "mte_l1_bt")
     assert (failure.begin_clock, failure.end_clock) == (1300, 2000)
 
 
 def test_a_hang_says_how_much_moved_and_what_gives_more_time(bench: Bench) -> None:
-    bench.mailbox.watchdog_clocks, bench.mailbox.moves_on = 700, True
-    bench.mailbox.moved_bytes = lambda slot: 4096 + slot
-    batch = bench.batch(from_ops([TO_L1]))
-    batch.hung = True
-    batch.done = {slot: records[:0] for slot, records in batch.done.items()}
-    bench.scoreboard.write(batch)
-    text = only(bench).text
+    bench.mailbox.moves_on, bench.mailbox.moved_bytes = True, lambda slot: 4096 + slot
+    text = bench.hang([TO_L1], 700)
     assert says(text, f"no descriptor {16 * 700} clocks while beats granted")
     assert says(text, "moved since: mte2 4097 bytes WATCHDOG= watchdog_clocks manifest")
     assert f"nothing retired for {16 * 700} clocks" in bench.run.abort_message
@@ -253,7 +230,7 @@ def test_a_legacy_form_is_named_and_grouped_with_its_op(bench: Bench) -> None:
     for records in batch.done.values():
         records["tag"][0] = 99
     bench.write(batch)
-    failure = bench.run.counts.details[0]
+    failure = bench.details[0]
     assert failure.op == "copy_ubuf_to_gm"
     assert signature_of(failure).op == "mte_ub_gm"
 
@@ -316,10 +293,8 @@ def test_the_ends_of_a_memory_bound_the_lines() -> None:
 
 
 def test_a_store_is_drawn_in_gm(bench: Bench) -> None:
-    batch = bench.batch(from_ops([MteUbGm(0, 1 << 34, 40, 3, 96, 100)]))
-    bench.corrupt(Space.GM, (1 << 34) + 105)
-    bench.write(batch)
-    failure = only(bench)
+    bench.check([MteUbGm(0, 1 << 34, 40, 3, 96, 100)], (Space.GM, (1 << 34) + 105))
+    failure = bench.only()
     assert (failure.space, changed(failure)) == ("gm", [(1 << 34) + 105])
     assert failure.address == (1 << 34) + 105
 
@@ -360,10 +335,8 @@ def test_a_failure_of_ops_that_nothing_orders_says_so(bench: Bench, ordered: boo
     block = from_ops([MteGmL1(0, 0, 64, 1, 64, 64), first, second])
     if ordered:
         block.after[2] = 1
-    batch = bench.batch(block)
-    bench.corrupt(Space.UB0, 8192 + 40)
-    bench.write(batch)
-    failure = only(bench)
+    bench.check(block, (Space.UB0, 8192 + 40))
+    failure = bench.only()
     assert (failure.kind == "stimulus") != ordered
     words = "UNORDERED transactions 2 and 1 share bytes MISMATCH wrong data"
     assert says(failure.text, words) != ordered
@@ -376,23 +349,21 @@ def test_an_op_that_reads_wrong_bytes_names_the_op_that_wrote_them(bench: Bench)
     block = from_ops(ops)
     block.after[3], block.after[4] = 1, 3
     for wrong, cause in (((8, 72), ["101"]), ((130,), [])):
-        bench.run.counts.details.clear()
+        bench.details.clear()
         batch = bench.batch(block)
         batch.first = 100
         for address in (*wrong, 520, 4096 + 8, 8192 + 8):
             bench.corrupt(Space.UB0, address)
         bench.write(batch)
-        found = {one.transaction: one.text for one in bench.run.counts.details}
+        found = {one.transaction: one.text for one in bench.details}
         causes = {at: re.findall(r"cause .* transaction (\d+)", found[at]) for at in found}
         assert causes.pop(100, []) == []
         assert causes == {101: [], 102: [], 103: cause, 104: ["103"]}
 
 
 def test_an_op_that_reads_its_own_destination_is_not_its_cause(bench: Bench) -> None:
-    batch = bench.batch(from_ops([MteUbUb(0, 0, 1, 2, 0, 0)]))
-    bench.corrupt(Space.UB0, 8)
-    bench.write(batch)
-    failure = only(bench)
+    bench.check([MteUbUb(0, 0, 1, 2, 0, 0)], (Space.UB0, 8))
+    failure = bench.only()
     assert failure.kind == "data"
     assert "cause" not in failure.text
 
@@ -416,10 +387,8 @@ def test_ops_are_ordered_by_links_of_links_and_by_those_before_in_a_slot() -> No
 def test_a_load_of_l0_names_operands_column_and_fractal(bench: Bench) -> None:
     f16 = Ptr("f16", "l1"), Ptr("f16", "l0b")
     load = LOAD_CLASSES["mte_l1_l0b"](4096, 0, 1, 2, 3, 4, 8, 5, 0, *f16)
-    batch = bench.batch(from_ops([load]))
-    bench.corrupt(Space.L0, segment_base("l0b") + 2 * 5 * 512 + 512 + 3 * 32 + 7)
-    bench.write(batch)
-    text = only(bench).text
+    bench.check([load], (Space.L0, segment_base("l0b") + 2 * 5 * 512 + 512 + 3 * 32 + 7))
+    text = bench.only().text
     named = ", ".join(f"{one.name} {getattr(load, one.name)}" for one in load.spec.operands[2:])
     assert named in " ".join(text.split())
     assert says(text, "where C0 column 2, fractal 1, row 3 of 16, byte 7 of 32")
@@ -440,10 +409,8 @@ def test_a_failure_after_resets_says_that_the_op_alone_may_pass(
 ) -> None:
     """The op retires in clock 1000; programs that replay it have no reset."""
     bench.run.resets += resets
-    batch = bench.batch(from_ops([TO_L1]))
-    bench.corrupt(Space.L1, 4096 + 7)
-    bench.write(batch)
-    text = only(bench).text
+    bench.check([TO_L1], (Space.L1, 4096 + 7))
+    text = bench.only().text
     assert ("the op alone may pass" in text) == bool(words)
     last = max([at for at in resets if at < 1000], default=0)
     assert not words or line_says(text, f"{words} last at clock {last} op alone may pass")
@@ -451,11 +418,7 @@ def test_a_failure_after_resets_says_that_the_op_alone_may_pass(
 
 def test_a_hang_after_resets_counts_them_all(bench: Bench) -> None:
     bench.run.resets += [40, 5000]
-    bench.mailbox.watchdog_clocks = 777
-    batch = bench.batch(from_ops([BIAS]))
-    batch.hung, batch.done = True, {}
-    bench.scoreboard.write(batch)
-    assert "after 2 resets, the last at clock 5000" in only(bench).text
+    assert "after 2 resets, the last at clock 5000" in bench.hang([BIAS], 777)
 
 
 @pytest.mark.long

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,10 +26,10 @@ from scoreboards.faults import (
 from scoreboards.model.outcome import Outcome
 from tb.harness.items import Batch
 from tb.harness.layout import HIT, LATE_BURST, NO_FAULT, READ, WRITE
-from tb.isa.block import from_ops
 from tb.isa.burst.op import MteUbUb
 from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.footprint import Footprint
+from tb.isa.lower import V06Op
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
@@ -53,7 +55,7 @@ def bad(cycle: int, address: int = 0, **changes: Any) -> BadAccess:
 def failures(bench: Bench, batch: Batch) -> list[str]:
     """Sends a batch to the scoreboard and returns the first lines of its reports."""
     bench.write(batch)
-    return [report.splitlines()[0] for report in bench.run.counts.failures]
+    return [report.splitlines()[0] for report in bench.failures]
 
 
 # --- windows and words ---
@@ -184,7 +186,7 @@ def test_a_burst_long_after_the_error_of_its_op_is_late() -> None:
 
 
 def test_errors_are_checked_op_by_op(bench: Bench) -> None:
-    batch = bench.batch(from_ops([LOAD, NEXT]))
+    batch = bench.batch([LOAD, NEXT])
     bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
     bench.hit(batch, "mte2", Space.L1, 4096 + 96, side=WRITE, cycle=600)
     bench.hit(batch, "mte2", Space.GM, 65536, kind=FaultKind.DECERR, cycle=400)
@@ -198,6 +200,14 @@ def test_errors_are_checked_op_by_op(bench: Bench) -> None:
     }  # fmt: skip
 
 
+def faulty(bench: Bench, *ops: V06Op, **error: Any) -> Batch:
+    """Runs a load whose read of GM 1024 fails; it retires with that error, or as stated."""
+    batch = bench.batch([LOAD, *ops])
+    details = {"kind": FaultKind.SLVERR, "status": Status.RD_SLVERR, **error}
+    bench.hit(batch, "mte2", Space.GM, 1024, **details)
+    return batch
+
+
 @pytest.mark.parametrize(
     ("status", "address", "message"),
     [
@@ -209,8 +219,7 @@ def test_errors_are_checked_op_by_op(bench: Bench) -> None:
 def test_a_wrong_report_of_an_error_is_found(
     bench: Bench, status: Status, address: int, message: str
 ) -> None:
-    batch = bench.batch(from_ops([LOAD, NEXT]))
-    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    batch = faulty(bench, NEXT)
     bench.hit(batch, "mte2", Space.L1, 4096 + 96, side=WRITE, cycle=600)
     bench.failed(batch, "mte2", status, address)
     (report,) = failures(bench, batch)
@@ -219,86 +228,79 @@ def test_a_wrong_report_of_an_error_is_found(
 
 
 def test_an_address_is_compared_where_the_manifest_declares_it(bench: Bench) -> None:
-    capabilities = {"mte2": SimpleNamespace(error_address=False)}
-    bench.run.config.capabilities = capabilities
-    batch = bench.batch(from_ops([LOAD]))
-    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+    bench.run.config.capabilities = {"mte2": SimpleNamespace(error_address=False)}
+    batch = faulty(bench)
     bench.failed(batch, "mte2", Status.RD_SLVERR, 1056)
     assert failures(bench, batch) == []
 
 
-def test_an_error_reported_without_one_is_found(bench: Bench) -> None:
-    batch = bench.batch(from_ops([LOAD]))
+def without_error(bench: Bench) -> Batch:
+    batch = bench.batch([LOAD])
     bench.failed(batch, "mte2", Status.RD_SLVERR, 1024)
-    (report,) = failures(bench, batch)
-    assert "retired with status 2 RD_SLVERR, expected 0 OK" in report
+    return batch
 
 
-def test_an_error_of_a_slot_without_ops_is_found(bench: Bench) -> None:
-    batch = bench.batch(from_ops([LOAD]))
+def other_slot(bench: Bench) -> Batch:
+    batch = bench.batch([LOAD])
     bench.hit(batch, "mte3", Space.GM, 1024, kind=FaultKind.SLVERR, side=WRITE)
-    (report,) = failures(bench, batch)
-    assert line_says(report, "no op flight mte3 access write GM 0x400")
+    return batch
+
+
+def full_log(bench: Bench) -> Batch:
+    return replace(faulty(bench), hits_lost=3)
+
+
+def not_injected(bench: Bench) -> Batch:
+    batch = faulty(bench, kind=FaultKind.DECERR, status=None)
+    batch.hits["fault"] = NO_FAULT
+    return batch
+
+
+def late_burst(bench: Bench) -> Batch:
+    late = np.zeros(1, dtype=LATE_BURST)
+    late["cycle"], late["addr"], late["beats"], late["slot"] = 600, 1088, 1, MTE2
+    return replace(faulty(bench), late=late)
+
+
+def flags_due(bench: Bench) -> Batch:
+    return replace(bench.batch([LOAD]), flags_due=2)
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (without_error, "retired status 2 RD_SLVERR expected 0 OK"),
+        (other_slot, "no op flight mte3 access write GM 0x400"),
+        (full_log, "3 erroneous responses not fit log"),
+        (not_injected, "expected 3 RD_DECERR"),
+        (late_burst, "started burst after error"),
+        (flags_due, "unit flags not set all ops retired 2"),
+    ],
+)
+def test_an_error_that_does_not_fit_is_found(
+    bench: Bench, made: Callable[[Bench], Batch], words: str
+) -> None:
+    (report,) = failures(bench, made(bench))
+    assert line_says(report, words)
 
 
 def test_an_error_of_two_loads_of_one_place(bench: Bench) -> None:
     for position in (0, 1):
-        batch = bench.batch(from_ops([LOAD, SAME]))
-        bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
+        batch = faulty(bench, SAME, status=None)
         bench.failed(batch, "mte2", Status.RD_SLVERR, 1024, position=position)
         assert failures(bench, batch) == []
-    batch = bench.batch(from_ops([LOAD, SAME]))
-    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-    (report,) = failures(bench, batch)
+    (report,) = failures(bench, faulty(bench, SAME, status=None))
     assert "retired with status 0 OK" in report
 
 
-def test_a_full_log_is_a_failure(bench: Bench) -> None:
-    batch = bench.batch(from_ops([LOAD]))
-    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-    bench.failed(batch, "mte2", Status.RD_SLVERR, 1024)
-    batch.hits_lost = 3
-    (report,) = failures(bench, batch)
-    assert line_says(report, "3 erroneous responses not fit log")
-
-
-def test_an_error_that_was_not_injected_is_checked_alike(bench: Bench) -> None:
-    batch = bench.batch(from_ops([LOAD]))
-    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.DECERR)
-    batch.hits["fault"] = NO_FAULT
-    (report,) = failures(bench, batch)
-    assert "expected 3 RD_DECERR" in report
-
-
-def test_a_late_burst_fails_its_op(bench: Bench) -> None:
-    batch = bench.batch(from_ops([LOAD]))
-    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-    bench.failed(batch, "mte2", Status.RD_SLVERR, 1024)
-    batch.late = np.zeros(1, dtype=LATE_BURST)
-    batch.late["cycle"], batch.late["addr"], batch.late["beats"] = 600, 1088, 1
-    batch.late["slot"] = MTE2
-    (report,) = failures(bench, batch)
-    assert line_says(report, "started burst after error")
-
-
 def test_readers_of_an_undefined_destination_are_compared_with_it(bench: Bench) -> None:
-    ops = from_ops([LOAD, MteL1Ub(4096, 1024, 32, 1, 0, 0)])
-    batch = bench.batch(ops)
-    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-    bench.failed(batch, "mte2", Status.RD_SLVERR, 1024)
+    batch = faulty(bench, MteL1Ub(4096, 1024, 32, 1, 0, 0))
     for space, at in ((Space.L1, 4096 + 3), (Space.UB0, 1024 + 3)):
         bench.corrupt(space, at)
     assert failures(bench, batch) == []
     bench.corrupt(Space.UB0, 1024 + 4)
     bench.scoreboard.close()
-    assert len(bench.run.counts.failures) == 1
-
-
-def test_unit_flags_due_at_the_end_are_reported(bench: Bench) -> None:
-    batch = bench.batch(from_ops([LOAD]))
-    batch.flags_due = 2
-    (report,) = failures(bench, batch)
-    assert line_says(report, "unit flags not set all ops retired 2")
+    assert len(bench.failures) == 1
 
 
 # --- resets ---
@@ -310,7 +312,7 @@ def cut_batch(bench: Bench) -> Batch:
     """Four copies: one retired, two begun, one never offered, its bytes not written."""
     content = bench.memory.content[Space.UB0]
     before = content.copy()
-    batch = bench.batch(from_ops(COPIES))
+    batch = bench.batch(COPIES)
     for copy in (1, 2, 3):
         low = 131072 + 4096 * copy
         content[low : low + 4096] = before[low : low + 4096]
@@ -349,7 +351,7 @@ def test_a_byte_outside_of_the_ops_in_flight_is_found(
 def test_the_next_block_starts_from_the_memories_after_a_reset(bench: Bench) -> None:
     bench.write(cut_batch(bench))
     bench.bytes[SLOTS.index("mte3")] = 10_000
-    batch = bench.batch(from_ops(COPIES))
+    batch = bench.batch(COPIES)
     assert failures(bench, batch) == []
 
 

@@ -27,7 +27,7 @@ from tb.isa.fix.op import (
 from tb.isa.op import replace
 from tb.isa.spaces import Space
 from tb.isa.status import Status
-from tests.scoreboards.bench import Bench
+from tests.scoreboards.bench import Bench, flat
 from tests.wording import line_says, says
 
 FIX = 3
@@ -77,21 +77,21 @@ def block(*ops: FixOp, rules: list[int] | None = None) -> OpBlock:
     ],
 )
 def test_a_correct_write_back_passes(bench: Bench, op: FixOp) -> None:
-    checked = bench.write(bench.batch(block(op)))
-    assert not bench.run.counts.failures
+    checked = bench.check(block(op))
+    assert not bench.failures
     assert checked.passed.all()
     size = bench.outcomes[0].bytes_written
     assert bench.run.counts.bytes_checked == size
     assert checked.events.tolist() == [bench.outcomes[0].events]
     bench.scoreboard.compare_everything()
-    assert not bench.run.counts.failures
+    assert not bench.failures
 
 
 def test_fills_count_as_writes_of_the_stimulus(bench: Bench) -> None:
     fill = Fill(Space.GM, GM + 5000, np.arange(100, dtype=np.uint8))
-    bench.write(bench.batch(replace(block(ATOMIC), fills=(accumulators(), fill))))
+    bench.check(replace(block(ATOMIC), fills=(accumulators(), fill)))
     bench.scoreboard.compare_everything()
-    assert not bench.run.counts.failures
+    assert not bench.failures
     assert bench.scoreboard.expected.golden[Space.GM][GM + 5099] == 99
 
 
@@ -100,39 +100,33 @@ def test_fills_count_as_writes_of_the_stimulus(bench: Bench) -> None:
 
 @pytest.mark.parametrize("space", [Space.UB0, Space.UB1])
 def test_a_wrong_byte_in_either_half_is_found(bench: Bench, space: Space) -> None:
-    batch = bench.batch(block(PLAIN, HALVES))
-    bench.corrupt(space, 4096 + 128 + 4 * 5)
-    checked = bench.write(batch)
+    checked = bench.check(block(PLAIN, HALVES), (space, 4096 + 128 + 4 * 5))
     assert checked.passed.tolist() == [True, False]
-    assert len(bench.run.counts.failures) == 1
+    assert len(bench.failures) == 1
     row = 1 if space is Space.UB0 else 5
-    assert f"row m {row}, channel n 5" in bench.run.counts.failures[0]
+    assert f"row m {row}, channel n 5" in bench.failures[0]
     bench.scoreboard.compare_everything()
-    assert len(bench.run.counts.failures) == 1  # reported once
+    assert len(bench.failures) == 1  # reported once
 
 
 def test_the_guard_of_the_second_half_is_compared(bench: Bench) -> None:
-    batch = bench.batch(block(HALVES))
-    bench.corrupt(Space.UB1, 4096 + 4 * 128 + 7)
-    bench.write(batch)
-    assert "write outside the destination, UB1" in bench.run.counts.failures[0]
+    bench.check(block(HALVES), (Space.UB1, 4096 + 4 * 128 + 7))
+    assert "write outside the destination, UB1" in bench.failures[0]
 
 
 def test_a_neighbour_in_flight_is_no_guard_failure(bench: Bench) -> None:
     """A wrong byte in the second region of another op is a failure of that op alone."""
     other = MteL0cUb(0, 4096 + 512, 4, 16, 16, 16, sub_block=1)
-    batch = bench.batch(block(HALVES, other))
-    bench.corrupt(Space.UB1, 4096 + 512)
-    checked = bench.write(batch)
+    checked = bench.check(block(HALVES, other), (Space.UB1, 4096 + 512))
     assert checked.passed.tolist() == [True, False]
-    assert len(bench.run.counts.failures) == 1
+    assert len(bench.failures) == 1
 
 
 def test_a_done_before_the_second_half_is_early(bench: Bench) -> None:
     batch = bench.batch(block(HALVES))
     batch.done[FIX]["written_bytes"] -= 512
     bench.write(batch)
-    assert "512 bytes early: 512 of 1024" in bench.run.counts.failures[0]
+    assert "512 bytes early: 512 of 1024" in bench.failures[0]
 
 
 def test_a_stray_byte_is_blamed_on_the_op_that_wrote_near(bench: Bench) -> None:
@@ -140,7 +134,7 @@ def test_a_stray_byte_is_blamed_on_the_op_that_wrote_near(bench: Bench) -> None:
     bench.write(batch)
     bench.corrupt(Space.UB1, 100)
     bench.scoreboard.compare_everything()
-    assert "stray write, UB1" in bench.run.counts.failures[0]
+    assert "stray write, UB1" in bench.failures[0]
 
 
 def test_both_halves_of_an_abandoned_op_are_taken_over(bench: Bench) -> None:
@@ -150,7 +144,7 @@ def test_both_halves_of_an_abandoned_op_are_taken_over(bench: Bench) -> None:
         bench.corrupt(space, 4096 + 3)
     bench.memory.unit_flags[:4] = [1, 0, 1, 0]
     assert not bench.write(batch).passed.any()
-    assert not bench.run.counts.failures
+    assert not bench.failures
     assert bench.scoreboard.expected.golden.unit_flags[:4].tolist() == [1, 0, 1, 0]
 
 
@@ -162,7 +156,7 @@ def test_a_flag_that_stays_set_is_reported_with_its_block(bench: Bench) -> None:
     bench.memory.unit_flags[2] = 1
     checked = bench.write(batch)
     assert checked.passed.tolist() == [True, False]
-    (report,) = bench.run.counts.failures
+    (report,) = bench.failures
     assert line_says(report, "unit flag L0C block 2 not cleared 1 expected 0")
     assert "mte_l0c_gm" in report
 
@@ -171,19 +165,17 @@ def test_a_flag_that_check_only_clears_is_reported(bench: Bench) -> None:
     batch = bench.batch(block(replace(PLAIN, unit_flag=2)))
     bench.memory.unit_flags[1:3] = 0
     bench.write(batch)
-    assert line_says(
-        bench.run.counts.failures[0], r"unit flags L0C block 1,\s2 cleared 0 expected 1"
-    )
+    assert line_says(bench.failures[0], r"unit flags L0C block 1,\s2 cleared 0 expected 1")
 
 
 def test_a_flag_of_no_op_is_reported_once(bench: Bench) -> None:
     batch = bench.batch(block(CLEARING))
     bench.memory.unit_flags[300] ^= 1
     bench.write(batch)
-    assert "block 300" in bench.run.counts.failures[0]
-    assert line_says(bench.run.counts.failures[0], "no op this batch")
-    bench.write(bench.batch(block(CLEARING)))
-    assert len(bench.run.counts.failures) == 1
+    assert "block 300" in bench.failures[0]
+    assert line_says(bench.failures[0], "no op this batch")
+    bench.check(block(CLEARING))
+    assert len(bench.failures) == 1
 
 
 def test_an_early_clear_is_reported(bench: Bench) -> None:
@@ -191,36 +183,35 @@ def test_an_early_clear_is_reported(bench: Bench) -> None:
     batch.done[FIX]["clear_bytes"][1] -= 32
     checked = bench.write(batch)
     assert checked.passed.tolist() == [True, False]
-    assert line_says(bench.run.counts.failures[0], "cleared unit flags 32 bytes early 4064 4096")
+    assert line_says(bench.failures[0], "cleared unit flags 32 bytes early 4064 4096")
 
 
 def test_a_missing_clear_and_one_too_many_are_reported(bench: Bench) -> None:
     batch = bench.batch(block(CLEARING, PLAIN, replace(PLAIN, dst_stride=0), rules=[0, 0, 14]))
     batch.done[FIX]["clear_bytes"] = [NO_CLEAR, 4096, NO_CLEAR]
     bench.write(batch)
-    assert line_says(bench.run.counts.failures[0], "retired without clearing unit flags")
-    assert line_says(bench.run.counts.failures[1], "cleared unit flags leave alone")
-    assert len(bench.run.counts.failures) == 2
+    assert line_says(bench.failures[0], "retired without clearing unit flags")
+    assert line_says(bench.failures[1], "cleared unit flags leave alone")
+    assert len(bench.failures) == 2
 
 
 def test_illegal_ops_and_nops_keep_flags(bench: Bench) -> None:
     before = bench.memory.unit_flags.copy()
     ops = block(replace(CLEARING, dst_stride=0), replace(CLEARING, n=0), rules=[14, 0])
-    bench.write(bench.batch(ops))
-    assert not bench.run.counts.failures
+    bench.check(ops)
+    assert not bench.failures
     assert np.array_equal(bench.scoreboard.expected.golden.unit_flags, before)
     assert not before.all()
 
 
 def test_flags_of_an_op_that_met_a_fault_are_taken_over(bench: Bench) -> None:
     batch = bench.batch(block(CLEARING))
-    bench.hit(batch, "fix", Space.L0C, 0x100)
-    bench.failed(batch, "fix", Status.LOCAL, 0x100)
+    bench.hit(batch, "fix", Space.L0C, 0x100, status=Status.LOCAL)
     batch.done[FIX]["clear_bytes"] = NO_CLEAR
     bench.memory.unit_flags[:4] = 1
     bench.corrupt(Space.GM, GM + 100)
     bench.write(batch)
-    assert not bench.run.counts.failures
+    assert not bench.failures
     assert bench.scoreboard.expected.golden.unit_flags[:4].tolist() == [1, 1, 1, 1]
 
 
@@ -229,13 +220,12 @@ def test_flags_are_undefined_after_an_op_that_met_a_fault(bench: Bench) -> None:
     part = replace(CLEARING, src=0x200, dst=CLEARING.dst + 0x10000, m=4, n=16)
     for undefined, other in ((1, 0), (0, 0), (1, 1)):
         batch = bench.batch(block(CLEARING, part, replace(part, src=0x1000)))
-        bench.hit(batch, "fix", Space.L0C, 0x100)
-        bench.failed(batch, "fix", Status.LOCAL, 0x100)
+        bench.hit(batch, "fix", Space.L0C, 0x100, status=Status.LOCAL)
         bench.memory.unit_flags[:4] = undefined
         bench.memory.unit_flags[8] = other
         bench.write(batch)
-        assert len(bench.run.counts.failures) == other
-    assert line_says(bench.run.counts.failures[0], "unit flag L0C block 8 not cleared")
+        assert len(bench.failures) == other
+    assert line_says(bench.failures[0], "unit flag L0C block 8 not cleared")
 
 
 def test_many_wrong_flags_make_a_short_report() -> None:
@@ -289,7 +279,7 @@ def test_errors_belong_to_the_op_that_accesses_the_word(
     if status is not None:
         bench.failed(batch, "fix", status, address // word * word)
     bench.write(batch)
-    found = ["makes this access" in report for report in bench.run.counts.failures]
+    found = ["makes this access" in report for report in bench.failures]
     assert found == [True] * (status is None)
 
 
@@ -298,17 +288,16 @@ def test_the_port_of_a_read_of_gm_is_the_bus(bench: Bench) -> None:
     batch = bench.batch(block(replace(ATOMIC, m=1, n=8)))
     bench.hit(batch, "fix", Space.GM, GM + 32, kind=FaultKind.SLVERR)
     bench.write(batch)
-    assert line_says(bench.run.counts.failures[0], "this access read GM")
+    assert line_says(bench.failures[0], "this access read GM")
 
 
 def test_an_atomic_that_met_a_fault_is_taken_over(bench: Bench) -> None:
     batch = bench.batch(block(ATOMIC))
-    bench.hit(batch, "fix", Space.GM, GM + 64, kind=FaultKind.SLVERR)
-    bench.failed(batch, "fix", Status.RD_SLVERR, GM + 64)
+    bench.hit(batch, "fix", Space.GM, GM + 64, kind=FaultKind.SLVERR, status=Status.RD_SLVERR)
     bench.corrupt(Space.GM, GM + 10)
     bench.write(batch)
     bench.scoreboard.compare_everything()
-    assert not bench.run.counts.failures
+    assert not bench.failures
 
 
 # --- explanations ---
@@ -320,21 +309,20 @@ def test_an_atomic_after_a_failed_one_starts_from_undefined_bytes(
 ) -> None:
     later = replace(ATOMIC, src=0x1000, dst=GM + 0x4000 * apart)
     batch = bench.batch(block(ATOMIC, later))
-    bench.hit(batch, "fix", Space.L0C, 0x100)
-    bench.failed(batch, "fix", Status.LOCAL, 0x100)
+    bench.hit(batch, "fix", Space.L0C, 0x100, status=Status.LOCAL)
     if apart:
         bench.corrupt(Space.GM, later.dst)
     checked = bench.write(batch)
     # Its own elements are compared as usual.
     assert checked.passed.tolist() == [True, not apart]
-    assert len(bench.run.counts.failures) == apart
+    assert len(bench.failures) == apart
 
 
 def test_a_wrong_element_is_reported_with_its_stages(bench: Bench) -> None:
     batch = bench.batch(block(VECTOR))
     bench.corrupt(Space.L1, 2 * 32 + 17)  # row 2, channel 17: word 64 + 2 * 16 of group 1
     bench.write(batch)
-    report = " ".join(bench.run.counts.failures[0].split())
+    report = flat(bench)
     number = (16 * 16 + 2 * 16 + 1) * 0.25 - 30
     assert f"acc {number:g} (0x" in report
     assert f"* M1 0.5 (0x3f000000): {number / 2:g}" in report
@@ -346,10 +334,8 @@ def test_a_wrong_element_is_reported_with_its_stages(bench: Bench) -> None:
 
 def test_an_atomic_element_is_reported_with_its_old_value(bench: Bench) -> None:
     old = Fill(Space.GM, GM, np.full(2048, 0x3C, dtype=np.uint8))
-    batch = bench.batch(replace(block(ATOMIC), fills=(accumulators(), old)))
-    bench.corrupt(Space.GM, GM + 64 + 6)
-    bench.write(batch)
-    report = " ".join(bench.run.counts.failures[0].split())
+    bench.check(replace(block(ATOMIC), fills=(accumulators(), old)), (Space.GM, GM + 64 + 6))
+    report = flat(bench)
     assert "row m 1, channel n 3, byte 0 of 2" in report
     assert "f16 0xca50 -> add to 0x3c3c: 0x" in report
 
@@ -359,10 +345,8 @@ def test_both_nibbles_of_a_byte_are_explained(bench: Bench) -> None:
         PLAIN, layout="nz2dn", k=1, m=4, n=3, dst_stride=8, dst_type=Ptr("i4", "gm"),
         pre_quant=PreQuant("qf322s4_pre_scalar", HALF), loop3=Loop3(2, 16, 64),
     )  # fmt: skip
-    batch = bench.batch(block(op))
-    bench.corrupt(Space.GM, GM + 32 + 4 + 1)
-    bench.write(batch)
-    report = " ".join(bench.run.counts.failures[0].split())
+    bench.check(block(op), (Space.GM, GM + 32 + 4 + 1))
+    report = flat(bench)
     assert line_says(report, "row m 2 channel n 1 low nibble row m 3 channel n 1 high nibble")
     assert "repeat 1 of 2" in report
     assert report.count("i4 0x") == 2
@@ -384,10 +368,8 @@ def test_both_nibbles_of_a_byte_are_explained(bench: Bench) -> None:
 def test_labels_of_the_layouts(
     bench: Bench, op: FixOp, address: int, text: str, source: int
 ) -> None:
-    batch = bench.batch(block(op))
-    bench.corrupt(Space.GM, GM + address)
-    bench.write(batch)
-    report = " ".join(bench.run.counts.failures[0].split())
+    bench.check(block(op), (Space.GM, GM + address))
+    report = flat(bench)
     assert text in report
     assert f"source L0C {source:#07x}" in report
 
@@ -401,8 +383,6 @@ def test_labels_of_the_layouts(
     ],
 )
 def test_guards_name_the_row(bench: Bench, op: FixOp, address: int, facts: str) -> None:
-    batch = bench.batch(block(op))
-    bench.corrupt(Space.GM, GM + address)
-    bench.write(batch)
-    place = " ".join(bench.run.counts.failures[0].split())
+    bench.check(block(op), (Space.GM, GM + address))
+    place = flat(bench)
     assert says(place.partition(" where ")[2], facts), place

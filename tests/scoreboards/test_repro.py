@@ -83,10 +83,8 @@ def folders(bench: Bench) -> list[str]:
 
 def corrupted(bench: Bench) -> Path:
     """Checks the chain with a wrong byte after its last op; returns the folder."""
-    batch = bench.batch(chain())
-    bench.corrupt(Space.GM, (1 << 20) + 71)
-    bench.write(batch)
-    assert len(bench.run.counts.failures) == 1
+    bench.check(chain(), (Space.GM, (1 << 20) + 71))
+    assert len(bench.failures) == 1
     assert bench.scoreboard.repro.folder is not None
     return bench.scoreboard.repro.folder / "3-mte_ub_gm"
 
@@ -104,7 +102,7 @@ def test_a_failure_writes_the_op_with_its_dependencies(bench: Bench) -> None:
     moves = [at for at, step in enumerate(steps.steps) if isinstance(step, Move)]
     assert [plan.after.get(at, ()) for at in moves] == [(), (moves[0],), (moves[1],)]
     assert [step.gap for step in steps.steps if isinstance(step, Move)] == [0, 0, 9]
-    report = bench.run.counts.failures[0]
+    report = bench.failures[0]
     command = f"make program PROGRAM={folder / 'failing.pto'} SIM=verilator"
     assert report.endswith(f"\n  replay: {command}")
     readme = (folder / "README.txt").read_text()
@@ -183,9 +181,9 @@ def test_a_failure_found_later_reports_that_its_memory_has_changed(bench: Bench)
     bench.corrupt(Space.GM, 1 << 22)
     writer = SimpleNamespace(cycle=500, slot=SLOTS.index("mte3"))
     bench.memory.last_writer = lambda space, address: writer  # type: ignore[assignment,method-assign]
-    assert not bench.run.counts.failures
+    assert not bench.failures
     bench.scoreboard.compare_everything()
-    (report,) = bench.run.counts.failures
+    (report,) = bench.failures
     assert "failing.pto" in report
     (name,) = folders(bench)
     assert name == "0-mte_ub_gm"
@@ -209,19 +207,19 @@ def test_a_failure_found_in_its_block_has_its_memory(bench: Bench) -> None:
 
 def test_the_number_of_written_failures_is_limited(bench: Bench) -> None:
     ops = [MteL1Ub(4096 * k, 4096 * k, 64, 1, 64, 64) for k in range(MOST + 2)]
-    batch = bench.batch(from_ops(ops))
+    batch = bench.batch(ops)
     for k in range(MOST + 2):
         bench.corrupt(Space.UB0, 4096 * k)
     bench.write(batch)
     assert folders(bench) == [f"{k}-mte_l1_ub" for k in range(MOST)]
-    replayed = ["\n  replay: " in report for report in bench.run.counts.failures]
+    replayed = ["\n  replay: " in report for report in bench.failures]
     assert replayed == [True] * MOST + [False] * 2
 
 
 def test_requested_transactions_are_written_though_they_passed(bench: Bench) -> None:
     bench.scoreboard.repro.wanted = {2, 77}
-    bench.write(bench.batch(chain()))
-    assert not bench.run.counts.failures
+    bench.check(chain())
+    assert not bench.failures
     assert folders(bench) == ["2-mte_l1_ub"]
     assert bench.scoreboard.repro.folder is not None
     folder = bench.scoreboard.repro.folder / "2-mte_l1_ub"
@@ -234,29 +232,20 @@ def test_requested_transactions_are_written_though_they_passed(bench: Bench) -> 
 
 def test_without_a_folder_nothing_is_written(bench: Bench, tmp_path: Path) -> None:
     bench.scoreboard.repro.folder = None
-    batch = bench.batch(chain())
-    bench.corrupt(Space.GM, (1 << 20) + 71)
-    bench.write(batch)
-    assert "replay" not in bench.run.counts.failures[0]
+    bench.check(chain(), (Space.GM, (1 << 20) + 71))
+    assert "replay" not in bench.failures[0]
     assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_cannot_be_made_is_reported(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "repro").write_text("a file")
-    batch = bench.batch(chain())
-    bench.corrupt(Space.GM, (1 << 20) + 71)
-    bench.write(batch)
-    assert "replay" not in bench.run.counts.failures[0]
+    bench.check(chain(), (Space.GM, (1 << 20) + 71))
+    assert "replay" not in bench.failures[0]
     assert says(bench.run.notes[0], "transaction 3 not written cannot write")
 
 
 def test_a_hang_is_written(bench: Bench) -> None:
-    batch = bench.batch(chain())
-    batch.hung, batch.done = True, {}
-    bench.mailbox.watchdog_clocks = 900
-    bench.scoreboard.write(batch)
-    (report,) = bench.run.counts.failures
-    assert "replay: make program PROGRAM=" in report
+    assert "replay: make program PROGRAM=" in bench.hang(chain(), 900)
     assert len(folders(bench)) == 1
 
 
@@ -273,7 +262,7 @@ def test_registers_are_those_of_the_block(bench: Bench) -> None:
         batch.first = number
         bench.write(batch)
         number += len(block)
-    assert not bench.run.counts.failures
+    assert not bench.failures
     assert bench.scoreboard.repro.folder is not None
     inherited = 0
     for first, block in zip(firsts, blocks, strict=True):
@@ -309,7 +298,7 @@ def test_an_illegal_op_is_sent_and_needs_nothing(bench: Bench) -> None:
     assert not items[index].touches
     assert list(needed(items, index)) == [index]
     bench.scoreboard.repro.wanted = {index}
-    bench.write(bench.batch(block))
+    bench.check(block)
     (folder,) = bench.scoreboard.repro.folder.iterdir()  # type: ignore[union-attr]
     assert load_setup(folder / "transaction.toml").illegal == "send"
     assert not load_setup(folder / "transaction.toml").load
@@ -319,8 +308,8 @@ def test_an_op_without_a_text_is_omitted(bench: Bench) -> None:
     wide = replace(OTHER, pad=Pad("i8", 256))
     block = from_descriptors([lower(wide), lower(TO_L1)], expected_rule=[5, 0])
     bench.scoreboard.repro.wanted = {0}
-    bench.write(bench.batch(block))
-    assert not bench.run.counts.failures
+    bench.check(block)
+    assert not bench.failures
     (folder,) = bench.scoreboard.repro.folder.iterdir()  # type: ignore[union-attr]
     assert ops_in(folder / "batch.pto") == [TO_L1]
     assert not (folder / "transaction.pto").exists()
@@ -359,7 +348,7 @@ def test_parts_of_a_file_are_found() -> None:
 
 
 def test_reading_does_not_change_golden_memories(bench: Bench) -> None:
-    bench.write(bench.batch(chain()))
+    bench.check(chain())
     golden = bench.scoreboard.expected.golden
     now = {space: golden[space].copy() for space in (Space.L1, Space.UB0)}
     with bench.scoreboard.repro.before.rewound() as (before, _):
@@ -378,7 +367,7 @@ def test_every_op_of_the_table_is_replayed(bench: Bench, op: str) -> None:
     wrong = bench.outcomes[at].regions[0]
     bench.corrupt(wrong.space, wrong.base)
     bench.write(batch)
-    (failure,) = bench.run.counts.details
+    (failure,) = bench.details
     name, address = located(wrong.space, wrong.base)
     assert (failure.op, failure.space, failure.address) == (op, name, address)
     assert place_text(wrong.space, wrong.base) in failure.text.splitlines()[0]

@@ -49,9 +49,9 @@ def sent(bench: Bench) -> dict[str, tuple[int, int, int]]:
 
 
 def test_every_op_passes_and_is_counted_in_destination_bytes(bench: Bench) -> None:
-    checked = bench.write(bench.batch(from_ops(OPS)))
+    checked = bench.check(OPS)
     bench.scoreboard.close()
-    assert bench.run.counts.failures == []
+    assert bench.failures == []
     assert checked.passed.all()
     assert sent(bench) == {
         "mte_l1_bt": (1, 1, 48),
@@ -71,7 +71,7 @@ def test_events_reach_coverage_one_per_op(bench: Bench) -> None:
         memory.write(Space.L1, 64, halves)
     one = MteL1Bt(64, 0, 3, 1, 0, 0, Ptr("f16", "l1"), Ptr("f32", "bt"))
     nop = MteL1Bt(64, 0, 0, 1, 0, 0)
-    checked = bench.write(bench.batch(from_ops([OPS[2], one, nop])))
+    checked = bench.check([OPS[2], one, nop])
     assert checked.events.dtype == np.int64
     expected = BiasEvent.ZERO | BiasEvent.NORMAL | BiasEvent.INF | BiasEvent.NEGATIVE
     assert checked.events.tolist() == [0, int(expected), 0]
@@ -79,24 +79,22 @@ def test_events_reach_coverage_one_per_op(bench: Bench) -> None:
 
 @pytest.mark.parametrize("index", range(len(OPS)))
 def test_done_one_byte_early_is_found(bench: Bench, index: int) -> None:
-    batch = bench.batch(from_ops([OPS[index]]))
+    batch = bench.batch([OPS[index]])
     (records,) = batch.done.values()
     records["written_bytes"] -= 1
     checked = bench.write(batch)
     assert not checked.passed.any()
-    assert "done came 1 bytes early" in bench.run.counts.failures[0]
+    assert "done came 1 bytes early" in bench.failures[0]
 
 
 def test_a_wrong_byte_fails_its_op_alone_and_only_once(bench: Bench) -> None:
-    batch = bench.batch(from_ops(OPS))
-    bench.corrupt(Space.BT, 128 + 4 * 17)
-    checked = bench.write(batch)
+    checked = bench.check(OPS, (Space.BT, 128 + 4 * 17))
     assert checked.passed.tolist() == [False] + [True] * (len(OPS) - 1)
-    (report,) = bench.run.counts.failures
+    (report,) = bench.failures
     assert line_says(report, "bias slot 17 = burst 2 element 1 f16 widened byte 0 4")
     assert "pto.mte_l1_bt" in report
     bench.scoreboard.close()
-    assert len(bench.run.counts.failures) == 1
+    assert len(bench.failures) == 1
 
 
 def legacy_block(*ops: CopyUbufToUbuf) -> OpBlock:
@@ -121,9 +119,9 @@ LEGAL = CopyUbufToUbuf(4096, 0, 0, 3, 64, 96, 128)
 def test_nothing_is_expected_of_a_copy_that_is_not_issued(
     bench: Bench, refused: CopyUbufToUbuf
 ) -> None:
-    checked = bench.write(bench.batch(legacy_block(refused, LEGAL)))
+    checked = bench.check(legacy_block(refused, LEGAL))
     assert checked.passed.all()
-    assert bench.run.counts.failures == []
+    assert bench.failures == []
     assert sent(bench) == {"copy_ubuf_to_ubuf": (1, 1, 192)}
 
 
@@ -134,8 +132,8 @@ def test_nothing_is_expected_of_a_copy_that_is_not_issued(
 def test_a_copy_that_should_have_been_issued_is_an_error(
     bench: Bench, issued: CopyUbufToUbuf, decision: str
 ) -> None:
-    bench.write(bench.batch(legacy_block(issued, LEGAL)))
-    (report,) = bench.run.counts.failures
+    bench.check(legacy_block(issued, LEGAL))
+    (report,) = bench.failures
     assert line_says(report, f"copy_ubuf_to_ubuf not issued model {decision}")
 
 
@@ -146,14 +144,14 @@ def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
         MteL1Fb(0, 64, 63, 2, 0, 0),
         MteL1Ub(0, 16, 40, 1, 40, 40),
     )
-    checked = bench.write(bench.batch(from_ops(ops, expected_rule=[3, 5, 4, 6])))
+    checked = bench.check(from_ops(ops, expected_rule=[3, 5, 4, 6]))
     assert checked.passed.all()
     assert bench.run.counts.statuses == {"RULE": 4}
     wrong = bench.batch(from_ops(ops, expected_rule=[3, 5, 4, 12]))
     bench.write(wrong)
-    assert line_says(bench.run.counts.failures[0], "rule 12 meant model says 6")
+    assert line_says(bench.failures[0], "rule 12 meant model says 6")
     bench.scoreboard.close()
-    assert len(bench.run.counts.failures) == 1
+    assert len(bench.failures) == 1
 
 
 @pytest.mark.parametrize(
@@ -172,7 +170,7 @@ def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
 def test_faults_apply_to_whole_source_words(
     bench: Bench, op: V06Op, address: int, met: bool
 ) -> None:
-    batch = bench.batch(from_ops([op]))
+    batch = bench.batch([op])
     slot = SLOTS[next(iter(batch.order))]
     word = 64 if slot == "fix" else 32
     bench.hit(batch, slot, Space.L1, address // word * word)
@@ -183,43 +181,34 @@ def test_faults_apply_to_whole_source_words(
     assert (checked.events != 0).any() == (op is BIAS and not met)
     bench.scoreboard.close()
     if met:
-        assert bench.run.counts.failures == []
+        assert bench.failures == []
     else:
-        (report,) = bench.run.counts.failures
+        (report,) = bench.failures
         assert f"no op in flight on {slot} makes this access" in report
 
 
 def test_the_blocks_of_a_faulty_repack_are_undefined(bench: Bench) -> None:
-    batch = bench.batch(from_ops([OPS[7]]))
-    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR)
-    bench.failed(batch, "mte2", Status.RD_SLVERR, 1024)
+    batch = bench.batch([OPS[7]])
+    bench.hit(batch, "mte2", Space.GM, 1024, kind=FaultKind.SLVERR, status=Status.RD_SLVERR)
     bench.corrupt(Space.L1, 262144 + 777)
     assert bench.write(batch).passed.all()
     bench.corrupt(Space.L1, 262144 + 2 * 150 * 32 + 5)
     bench.scoreboard.close()
-    assert len(bench.run.counts.failures) == 1
+    assert len(bench.failures) == 1
 
 
 @pytest.mark.parametrize("clocks", [200_000, 777])
-def test_hang_names_the_limit_in_force(bench: Bench, clocks: int) -> None:
-    bench.mailbox.watchdog_clocks = clocks
-    batch = bench.batch(from_ops([BIAS]))
-    batch.hung, batch.done = True, {}
-    bench.scoreboard.write(batch)
-    assert f"for {clocks} clocks" in bench.run.counts.failures[0]
-    assert "mte1: 1 descriptors not retired" in bench.run.counts.failures[0]
-    assert f"{clocks} clocks" in bench.run.abort_message
-
-
-def test_a_hang_reports_the_waiting_channels(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hang_names_the_limit_in_force_and_the_waiting_channels(
+    bench: Bench, clocks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
         "scoreboards.failure.channel_report", lambda mailbox: ["mte1: src waits for its grant"]
     )
-    bench.mailbox.watchdog_clocks = 777
-    batch = bench.batch(from_ops([BIAS]))
-    batch.hung, batch.done = True, {}
-    bench.scoreboard.write(batch)
-    assert says(bench.run.counts.failures[0], "who waits mte1 src waits grant")
+    report = bench.hang([BIAS], clocks)
+    assert f"for {clocks} clocks" in report
+    assert "mte1: 1 descriptors not retired" in report
+    assert says(report, "who waits mte1 src waits grant")
+    assert f"{clocks} clocks" in bench.run.abort_message
 
 
 def test_stray_bytes_are_attributed_past_illegal_ops_of_any_size(bench: Bench) -> None:
@@ -232,7 +221,7 @@ def test_stray_bytes_are_attributed_past_illegal_ops_of_any_size(bench: Bench) -
     writer = SimpleNamespace(cycle=500, slot=SLOTS.index("mte2"))
     bench.memory.last_writer = lambda space, address: writer  # type: ignore[assignment,method-assign]
     bench.scoreboard.close()
-    (report,) = bench.run.counts.failures
+    (report,) = bench.failures
     assert "stray write" in report
     assert "pto.mte_gm_l1" in report
 
@@ -276,13 +265,13 @@ def test_random_traffic_passes(bench: Bench) -> None:
             wrong += 1
         assert np.array_equal(bench.write(batch).passed, expected)
     bench.scoreboard.close()
-    assert len(bench.run.counts.failures) == wrong > 10
+    assert len(bench.failures) == wrong > 10
 
 
 @pytest.mark.long
 def test_random_illegal_traffic_passes(bench: Bench) -> None:
     for block in IllegalGenerator(9).blocks(1200):
-        assert bench.write(bench.batch(block)).passed.all()
+        assert bench.check(block).passed.all()
     bench.scoreboard.close()
-    assert bench.run.counts.failures == []
+    assert bench.failures == []
     assert bench.run.counts.statuses["RULE"] > 300

@@ -14,7 +14,6 @@ from sequences.illegal.generator import IllegalGenerator
 from tb.common.paths import RESULT_ENV
 from tb.env.timeline import TIMELINE, Lanes, Timeline, TraceWriter
 from tb.harness.items import Reset
-from tb.isa.block import from_ops
 from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
@@ -49,7 +48,7 @@ def slices(folder: Path) -> list[dict[str, Any]]:
 def test_each_transaction_is_a_slice_of_its_slot(
     bench: Bench, timeline: Timeline, tmp_path: Path
 ) -> None:
-    batch = bench.batch(from_ops(OPS))
+    batch = bench.batch(OPS)
     bench.corrupt(Space.L1, 4096 + 3)
     timeline.write(bench.write(batch))
     timeline.final_phase()
@@ -68,7 +67,7 @@ def test_each_transaction_is_a_slice_of_its_slot(
 
 
 def test_slices_of_a_lane_do_not_overlap(bench: Bench, timeline: Timeline, tmp_path: Path) -> None:
-    timeline.write(bench.write(bench.batch(from_ops(OPS))))
+    timeline.write(bench.check(OPS))
     timeline.final_phase()
     lanes = [(event["pid"], event["tid"]) for event in slices(tmp_path)]
     assert len(set(lanes)) == len(lanes)
@@ -91,7 +90,7 @@ def test_a_lane_is_free_when_its_transaction_has_retired() -> None:
 def test_batches_faults_and_resets_are_instants(
     bench: Bench, timeline: Timeline, tmp_path: Path
 ) -> None:
-    batch = bench.batch(from_ops(OPS))
+    batch = bench.batch(OPS)
     batch.faults = (Fault(Space.GM, 4096, FaultKind.DECERR),)
     bench.cut(batch, "mte2", 3, 3)
     bench.cut(batch, "mte1", 1, 1)
@@ -109,7 +108,7 @@ def test_legacy_forms_have_their_name_and_whole_sequence(
 ) -> None:
     blocks = IllegalGenerator(3, ("copy_ubuf_to_gm",)).blocks(200)
     block = next(block for block in blocks if 0 in block.legacy)
-    timeline.write(bench.write(bench.batch(block)))
+    timeline.write(bench.check(block))
     timeline.final_phase()
     first = next(event for event in slices(tmp_path) if event["args"]["transaction"] == 0)
     assert first["name"] == "copy_ubuf_to_gm"
@@ -119,7 +118,7 @@ def test_legacy_forms_have_their_name_and_whole_sequence(
 def test_a_hang_is_marked_and_a_passed_batch_is_written_once(
     bench: Bench, timeline: Timeline, tmp_path: Path
 ) -> None:
-    batch = bench.batch(from_ops(OPS))
+    batch = bench.batch(OPS)
     timeline.write(batch)
     batch.hung = True
     batch.done[SLOTS.index("mte2")] = batch.done[SLOTS.index("mte2")][:1]
