@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from scoreboards.before import Before
 from scoreboards.compare import Memories
 from scoreboards.golden import GoldenMemory
-from scoreboards.mismatch import Mismatch
+from scoreboards.mismatch import Mismatch, Objection
 from scoreboards.model.burst import LOWERING_RULES
 from scoreboards.model.dma import ReferenceModel
 from scoreboards.model.outcome import Outcome
 from scoreboards.regions import rows_view
 from scoreboards.unit_flags import produce
-from scoreboards.verdict import Evidence, Objection, Verdict
+from scoreboards.verdict import Evidence, Verdict
 from sequences.constraints import DEFAULT_WINDOWS
 from tb.harness.items import Batch
 from tb.isa.dma.legacy import CopyUbufToUbuf

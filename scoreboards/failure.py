@@ -15,12 +15,12 @@ import numpy as np
 from scoreboards.alternatives import Alternatives
 from scoreboards.compare import Memories
 from scoreboards.counts import form_name
-from scoreboards.mismatch import Kind, Mismatch, Part
+from scoreboards.mismatch import Kind, Mismatch, Objection, Part
 from scoreboards.regions import distance
 from scoreboards.report import labelled, render
 from scoreboards.repro import Repro
 from scoreboards.unordered import unordered
-from scoreboards.verdict import Evidence, Objection, Verdict
+from scoreboards.verdict import Evidence, Verdict
 from tb.harness.hang_report import channel_report
 from tb.harness.items import Batch
 from tb.harness.layout import MOVING

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scoreboards.mismatch import Objection
 from scoreboards.model.outcome import Outcome
 from tb.harness.layout import GRACE, READ, WRITE
 from tb.isa.footprint import Footprint
@@ -168,18 +169,27 @@ class OpErrors:
         """Tells whether the op met an error, given the status it retired with."""
         return bool(self.sure) or (status in ERRORS and bool(self.maybe))
 
-    def objection(self, status: int, address: int, *, compare_address: bool = True) -> str:
-        """Describes errors in the done record of an op that met an error; empty if correct."""
+    def objection(
+        self, status: int, address: int, *, compare_address: bool = True
+    ) -> Objection | None:
+        """Returns what is wrong with the done record of an op that met an error, if anything."""
         first = self.first()
+        wanted = list(dict.fromkeys(error.status for error in first))
         same = [error for error in first if error.status == status]
         if not same:
-            wanted = " or ".join(
-                dict.fromkeys(f"{int(error.status)} {error.status.name}" for error in first)
-            )
-            return f"retired with status {status_text(status)}, expected {wanted}: {first[0]}"
+            return wrong_status(status, wanted, f": {first[0]}")
         if compare_address and not any(error.explains(address) for error in same):
-            return f"reported address {address:#x} for its first error: {same[0]}"
-        return ""
+            why = f"reported address {address:#x} for its first error: {same[0]}"
+            return Objection("address", why, " or ".join(one.name for one in wanted))
+        return None
+
+
+def wrong_status(got: int, wanted: Sequence[Status], why: str = "") -> Objection:
+    """Returns the problem with a status other than those ``wanted``, with the reason for these."""
+    numbered = " or ".join(status_text(int(one)) for one in wanted)
+    text = f"retired with status {status_text(got)}, expected {numbered}{why}"
+    names = " or ".join(one.name for one in wanted)
+    return Objection("status", text, f"{status_text(got).partition(' ')[2]} not {names}")
 
 
 def status_text(code: int) -> str:

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges the done records and the unit flags of a batch (docs/contract.md)."""
+"""Judges the done records of a batch (docs/contract.md)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from scoreboards.faults import OpErrors, status_text
+from scoreboards.faults import OpErrors, wrong_status
+from scoreboards.mismatch import Objection
 from scoreboards.model.outcome import Outcome
-from scoreboards.unit_flags import Flags, clear_fault, wrong_flags
-from scoreboards.verdict import Done, Evidence, Objection, Verdict
+from scoreboards.unit_flags import judge_clear
+from scoreboards.verdict import Done, Evidence, Verdict
 from tb.isa.ops import SLOTS
 from tb.isa.status import Status
 
@@ -19,7 +18,7 @@ def judge_rules(evidence: Evidence) -> list[Verdict]:
     """Finds ops that break a D rule and retired without one."""
     tags = evidence.batch.tags
     return [
-        Verdict(_wrong_status(done.status, outcome.status), index)
+        Verdict(wrong_status(done.status, [outcome.status]), index)
         for index, (outcome, done) in enumerate(
             zip(evidence.outcomes, evidence.retired, strict=True)
         )
@@ -32,25 +31,8 @@ def _executed(done: Done, tag: int, outcome: Outcome) -> bool:
     return outcome.status is Status.RULE and done.status != outcome.status and done.tag == tag
 
 
-@dataclass(frozen=True, slots=True)
-class SlotBytes:
-    """Bytes that a slot has written in all.
-
-    Attributes:
-        before: When the batch began.
-        after: When it had ended.
-    """
-
-    before: int
-    after: int
-
-
 def judge_slot(
-    evidence: Evidence,
-    slot: int,
-    written: SlotBytes,
-    *,
-    compare_address: bool,
+    evidence: Evidence, slot: int, before: int, now: int, *, compare_address: bool
 ) -> list[Verdict]:
     """Checks tags, statuses, rule numbers, and that no done came before the last write of its op.
 
@@ -60,7 +42,8 @@ def judge_slot(
     Args:
         evidence: The batch.
         slot: The slot whose ops are judged.
-        written: Bytes of the slot.
+        before: Bytes that the slot had written in all when the batch began.
+        now: Bytes that it has written in all.
         compare_address: The engine reports the address of an error.
     """
     outcomes, failed = evidence.outcomes, evidence.failed
@@ -71,8 +54,8 @@ def judge_slot(
         if (done := evidence.retired[index]) is not None
         and not _executed(done, tags[index], outcomes[index])
     ]
-    floor = written.before
-    missing = floor + sum([size for _, _, size in judged]) - written.after
+    floor = before
+    missing = floor + sum([size for _, _, size in judged]) - now
     found = []
     for index, done, size in judged:
         outcome, errors = outcomes[index], failed.get(index)
@@ -85,8 +68,7 @@ def judge_slot(
                     missing -= floor - done.written_bytes
                     floor = done.written_bytes
             if why is None and slot == _FIX:
-                text = clear_fault(outcome, done.clear_bytes, floor)
-                why = Objection("flags", text, text.partition(":")[0]) if text else None
+                why = judge_clear(outcome, done.clear_bytes, floor)
         if why is not None:
             found.append(Verdict(why, index))
     return found
@@ -99,32 +81,15 @@ def _objection(
     if done.tag != tag:
         return Objection("tag", f"done carries tag {done.tag}, expected {tag}")
     if errors is not None:
-        text = errors.objection(done.status, done.addr, compare_address=compare_address)
-        if text:
-            return _wrong_error(errors, done.status, text)
+        why = errors.objection(done.status, done.addr, compare_address=compare_address)
+        if why is not None:
+            return why
     elif done.status != outcome.status:
-        return _wrong_status(done.status, outcome.status)
+        return wrong_status(done.status, [outcome.status])
     if done.rule != outcome.rule:
-        why = f"reported rule {done.rule}, expected {outcome.rule}"
-        return Objection("rule", why, f"rule L{done.rule:02}")
+        text = f"reported rule {done.rule}, expected {outcome.rule}"
+        return Objection("rule", text, f"rule L{done.rule:02}")
     return None
-
-
-def _wrong_status(got: int, expected: Status) -> Objection:
-    why = f"retired with status {status_text(got)}, expected {status_text(int(expected))}"
-    return Objection("status", why, _statuses(got, expected.name))
-
-
-def _wrong_error(errors: OpErrors, got: int, text: str) -> Objection:
-    """Returns the problem with the status or the address of an op that met an error."""
-    wanted = dict.fromkeys(error.status.name for error in errors.first())
-    if status_text(got).partition(" ")[2] in wanted:
-        return Objection("address", text, " or ".join(wanted))
-    return Objection("status", text, _statuses(got, " or ".join(wanted)))
-
-
-def _statuses(got: int, wanted: str) -> str:
-    return f"{status_text(got).partition(' ')[2]} not {wanted}"
 
 
 def _early(written: int, floor: int, missing: int) -> Objection:
@@ -139,19 +104,3 @@ def _early(written: int, floor: int, missing: int) -> Objection:
     if missing >= floor - written:
         return Objection("missing", f"never wrote {floor - written} bytes: {counts}")
     return Objection("early", f"done came {floor - written} bytes early: {counts}")
-
-
-def judge_flags(evidence: Evidence, actual: Flags, golden: Flags) -> list[Verdict]:
-    """Compares the unit flags under test with the golden ones, each ``uint8[512]``."""
-    batch, found = evidence.batch, []
-    if batch.flags_due and not evidence.failed and batch.reset is None:
-        why = (
-            f"unit flags were not set when all ops had retired: {batch.flags_due} of those "
-            "that they wait for"
-        )
-        found.append(Verdict(Objection("flags", why, "not set")))
-    for wrong in wrong_flags(actual, golden, evidence.outcomes):
-        text = str(wrong) if wrong.index is not None else f"{wrong}\n  no op of this batch uses it"
-        field = "cleared" if wrong.expected else "not cleared"
-        found.append(Verdict(Objection("flags", text, field), wrong.index))
-    return found

@@ -16,7 +16,8 @@ from scoreboards.faults import (
     Widths,
     accesses,
 )
-from scoreboards.verdict import Evidence, Objection, Verdict
+from scoreboards.mismatch import Objection
+from scoreboards.verdict import Evidence, Verdict
 from tb.harness.layout import READ
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space

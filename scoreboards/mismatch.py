@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Result of a failed comparison: place, extent, and the role of the bytes in the op."""
+"""Results of failed checks: a sentence, or wrong bytes with their place and role in the op."""
 
 from __future__ import annotations
 
@@ -7,6 +7,20 @@ from dataclasses import dataclass
 from enum import Enum
 
 from tb.isa.spaces import Space
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """A problem with an op or a batch.
+
+    Attributes:
+        kind, field: As in :class:`tb.record.record.Failure`.
+        text: A sentence for the report.
+    """
+
+    kind: str
+    text: str
+    field: str = ""
 
 
 class Kind(Enum):

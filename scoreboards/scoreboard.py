@@ -19,11 +19,11 @@ from scoreboards.compare import compare_full, compare_op
 from scoreboards.counts import count_batch, count_faults
 from scoreboards.expected import Expected
 from scoreboards.failure import Reporter
-from scoreboards.judge import SlotBytes, judge_flags, judge_rules, judge_slot
+from scoreboards.judge import judge_rules, judge_slot
 from scoreboards.judge_errors import judge_errors
 from scoreboards.picture import Pictures
 from scoreboards.repro import Repro
-from scoreboards.unit_flags import adopt_undefined
+from scoreboards.unit_flags import adopt_undefined, judge_flags
 from scoreboards.verdict import Evidence, Verdict, retired
 from tb.harness.items import Batch, CheckedBatch
 from tb.harness.layout import DONE
@@ -124,7 +124,8 @@ class Scoreboard(uvm_subscriber):
             found += judge_slot(
                 evidence,
                 slot,
-                SlotBytes(self._written[slot], now),
+                self._written[slot],
+                now,
                 compare_address=capabilities is None or capabilities.error_address,
             )
             records = batch.done.get(slot, _NO_RECORDS)

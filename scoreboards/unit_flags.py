@@ -8,14 +8,12 @@ each batch (spec/fixpipe.md, section 8).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from scoreboards.mismatch import Objection
 from scoreboards.model.outcome import Outcome
-from scoreboards.verdict import Evidence
+from scoreboards.verdict import Evidence, Verdict
 from tb.harness.layout import NO_CLEAR
 
 Flags = NDArray[np.uint8]
@@ -54,63 +52,54 @@ def adopt_undefined(actual: Flags, golden: Flags, evidence: Evidence) -> None:
             golden[use.blocks] = actual[use.blocks]
 
 
-@dataclass(frozen=True, slots=True)
-class WrongFlags:
-    """Flags that are wrong after a batch.
-
-    Attributes:
-        blocks: ``int64[k]`` block numbers, ascending.
-        expected: Their golden value, 0 or 1.
-        index: The op of the batch that used them last, or None.
-    """
-
-    blocks: NDArray[np.int64]
-    expected: int
-    index: int | None
-
-    def __str__(self) -> str:
-        shown = ", ".join(str(block) for block in self.blocks[:_LISTED].tolist())
-        more = self.blocks.size - _LISTED
-        if more > 0:
-            shown += f" and {more} more"
-        what = "flag" if self.blocks.size == 1 else "flags"
-        state = "cleared" if self.expected else "not cleared"
-        verb = "is" if self.blocks.size == 1 else "are"
-        wanted = "set" if self.expected else "clear"
-        return (
-            f"unit {what} of L0C block {shown} {verb} {state}: {1 - self.expected}, "
-            f"expected {self.expected} ({wanted})"
-        )
-
-
-def wrong_flags(
-    actual: Flags, golden: Flags, outcomes: Sequence[Outcome]
-) -> tuple[WrongFlags, ...]:
-    """Returns which flags differ, those of one op and value together.
+def judge_flags(evidence: Evidence, actual: Flags, golden: Flags) -> list[Verdict]:
+    """Finds flags that were never set, or differ: those of one op and value together.
 
     Args:
+        evidence: The batch.
         actual: ``uint8[512]`` flags under test, nothing pending.
         golden: ``uint8[512]`` flags of the model.
-        outcomes: The ops of the batch in program order.
     """
+    batch, found = evidence.batch, []
+    if batch.flags_due and not evidence.failed and batch.reset is None:
+        why = (
+            f"unit flags were not set when all ops had retired: {batch.flags_due} of those "
+            "that they wait for"
+        )
+        found.append(Verdict(Objection("flags", why, "not set")))
     if actual.tobytes() == golden.tobytes():
-        return ()
+        return found
     wrong = np.flatnonzero(actual != golden)
     owner = np.full(actual.size, -1, dtype=np.int64)
-    for index, outcome in enumerate(outcomes):
+    for index, outcome in enumerate(evidence.outcomes):
         if outcome.flags is not None:
             owner[outcome.flags.blocks] = index
-    found = []
     for index in np.unique(owner[wrong]).tolist():
         for expected in (0, 1):
-            blocks = wrong[(owner[wrong] == index) & (golden[wrong] == expected)]
-            if blocks.size:
-                found.append(WrongFlags(blocks, expected, None if index < 0 else index))
-    return tuple(found)
+            blocks = wrong[(owner[wrong] == index) & (golden[wrong] == expected)].tolist()
+            if blocks:
+                found.append(_wrong_flags(blocks, expected, None if index < 0 else index))
+    return found
 
 
-def clear_fault(outcome: Outcome, clear_bytes: int, floor: int) -> str:
-    """Returns a problem with the time at which an op cleared flags, or an empty text.
+def _wrong_flags(blocks: list[int], expected: int, index: int | None) -> Verdict:
+    """Returns a verdict on the op that used flags last, or on the batch."""
+    shown = ", ".join(str(block) for block in blocks[:_LISTED])
+    if len(blocks) > _LISTED:
+        shown += f" and {len(blocks) - _LISTED} more"
+    what, verb = ("flag", "is") if len(blocks) == 1 else ("flags", "are")
+    state, wanted = ("cleared", "set") if expected else ("not cleared", "clear")
+    text = (
+        f"unit {what} of L0C block {shown} {verb} {state}: {1 - expected}, "
+        f"expected {expected} ({wanted})"
+    )
+    if index is None:
+        text += "\n  no op of this batch uses it"
+    return Verdict(Objection("flags", text, state), index)
+
+
+def judge_clear(outcome: Outcome, clear_bytes: int, floor: int) -> Objection | None:
+    """Returns a problem with the time at which an op cleared flags, if there is one.
 
     Args:
         outcome: An op that retires as the model predicts.
@@ -119,13 +108,12 @@ def clear_fault(outcome: Outcome, clear_bytes: int, floor: int) -> str:
         floor: Bytes the slot must have written in all when the op retires.
     """
     clears = outcome.flags is not None and outcome.flags.clears
+    why, counts = "", ""
     if clear_bytes == NO_CLEAR:
-        return "retired without clearing its unit flags" if clears else ""
-    if not clears:
-        return "cleared unit flags, which it must leave alone"
-    if clear_bytes < floor:
-        return (
-            f"cleared unit flags {floor - clear_bytes} bytes early: {clear_bytes} of {floor} "
-            "bytes of this slot were written"
-        )
-    return ""
+        why = "retired without clearing its unit flags" if clears else ""
+    elif not clears:
+        why = "cleared unit flags, which it must leave alone"
+    elif clear_bytes < floor:
+        why = f"cleared unit flags {floor - clear_bytes} bytes early"
+        counts = f": {clear_bytes} of {floor} bytes of this slot were written"
+    return Objection("flags", why + counts, why) if why else None

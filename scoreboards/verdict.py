@@ -11,25 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoreboards.faults import OpErrors
-from scoreboards.mismatch import Mismatch
+from scoreboards.mismatch import Mismatch, Objection
 from scoreboards.model.outcome import Outcome
 from tb.harness.items import Batch
 from tb.isa.program import Entry
 from tb.record.failure import Picture
-
-
-@dataclass(frozen=True, slots=True)
-class Objection:
-    """A problem with an op or a batch.
-
-    Attributes:
-        kind, field: As in :class:`tb.record.record.Failure`.
-        text: A sentence for the report.
-    """
-
-    kind: str
-    text: str
-    field: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,9 +98,9 @@ def test_the_beats_of_a_burst_share_its_response() -> None:
     found = accesses(hits, MTE2, WIDTHS)
     assert [(error.cycle, error.address) for error in found] == [(7, 0x20), (9, 0x40), (9, 0x60)]
     burst = OpErrors(found[1:])
-    assert burst.objection(Status.WR_SLVERR, 0x40) == ""
-    assert burst.objection(Status.WR_DECERR, 0x40) == ""
-    assert burst.objection(Status.RD_DECERR, 0x40) != ""
+    assert burst.objection(Status.WR_SLVERR, 0x40) is None
+    assert burst.objection(Status.WR_DECERR, 0x40) is None
+    assert burst.objection(Status.RD_DECERR, 0x40) is not None
     assert accesses(hits, 0, WIDTHS) == []
 
 
@@ -109,26 +109,26 @@ def test_the_beats_of_a_burst_share_its_response() -> None:
 
 def test_the_first_error_counts_in_time() -> None:
     verdict = OpErrors([bad(10, 0x100), bad(11, 0x200, kind=FaultKind.DECERR)])
-    assert verdict.objection(Status.RD_SLVERR, 0x100) == ""
-    assert "expected 2 RD_SLVERR" in verdict.objection(Status.RD_DECERR, 0x200)
-    assert "retired with status 0 OK" in verdict.objection(Status.OK, 0)
-    assert "reported address 0x200" in verdict.objection(Status.RD_SLVERR, 0x200)
-    assert verdict.objection(Status.RD_SLVERR, 0x200, compare_address=False) == ""
+    assert verdict.objection(Status.RD_SLVERR, 0x100) is None
+    assert "expected 2 RD_SLVERR" in str(verdict.objection(Status.RD_DECERR, 0x200))
+    assert "retired with status 0 OK" in str(verdict.objection(Status.OK, 0))
+    assert "reported address 0x200" in str(verdict.objection(Status.RD_SLVERR, 0x200))
+    assert verdict.objection(Status.RD_SLVERR, 0x200, compare_address=False) is None
 
 
 @pytest.mark.parametrize(("apart", "either"), [(0, True), (4, True), (5, False)])
 def test_errors_of_two_channels_have_no_order_when_they_are_close(apart: int, either: bool) -> None:
     local = bad(10 + apart, 64, space=Space.L1, side=WRITE, kind=FaultKind.LOCAL)
     verdict = OpErrors([bad(10, 0x100), local])
-    assert verdict.objection(Status.RD_SLVERR, 0x100) == ""
-    assert (verdict.objection(Status.LOCAL, 64) == "") is either
+    assert verdict.objection(Status.RD_SLVERR, 0x100) is None
+    assert (verdict.objection(Status.LOCAL, 64) is None) is either
 
 
 def test_an_error_of_one_of_two_ops_may_be_reported_by_either() -> None:
     verdict = OpErrors([bad(20, 0x100)], [bad(10, 0x200), bad(30, 0x300)])
-    assert verdict.objection(Status.RD_SLVERR, 0x100) == ""
-    assert verdict.objection(Status.RD_SLVERR, 0x200) == ""
-    assert verdict.objection(Status.RD_SLVERR, 0x300) != ""
+    assert verdict.objection(Status.RD_SLVERR, 0x100) is None
+    assert verdict.objection(Status.RD_SLVERR, 0x200) is None
+    assert verdict.objection(Status.RD_SLVERR, 0x300) is not None
     assert not OpErrors([], [bad(1)]).failed(Status.OK)
     assert OpErrors([], [bad(1)]).failed(Status.RD_SLVERR)
     assert OpErrors([bad(1)]).failed(Status.OK)

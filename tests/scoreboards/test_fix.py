@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from scoreboards.faults import FaultKind
+from scoreboards.mismatch import Objection
 from scoreboards.model.outcome import FlagUse, Outcome
-from scoreboards.unit_flags import clear_fault, wrong_flags
+from scoreboards.unit_flags import judge_clear, judge_flags
+from scoreboards.verdict import Evidence
 from tb.harness.layout import NO_CLEAR, READ, WRITE
 from tb.isa.block import Fill, OpBlock, from_ops
 from tb.isa.dtypes import Ptr
@@ -228,17 +230,20 @@ def test_flags_are_undefined_after_an_op_that_met_a_fault(bench: Bench) -> None:
     assert line_says(bench.failures[0], "unit flag L0C block 8 not cleared")
 
 
-def test_many_wrong_flags_make_a_short_report() -> None:
+def test_many_wrong_flags_make_a_short_report(bench: Bench) -> None:
     actual, golden = np.zeros(512, dtype=np.uint8), np.ones(512, dtype=np.uint8)
     use = Outcome(Status.OK, flags=FlagUse(np.arange(20), True))
-    of_op, of_none = sorted(
-        wrong_flags(actual, golden, [Outcome(Status.OK), use]), key=lambda w: w.index is None
-    )
+    outcomes = [Outcome(Status.OK), use]
+    evidence = Evidence(bench.batch(block(PLAIN)), (), outcomes, (None, None))
+    of_none, of_op = judge_flags(evidence, actual, golden)
     assert (of_op.index, of_none.index) == (1, None)
-    assert line_says(str(of_op), r"block 0,\s1,\s2,\s3,\s4,\s5,\s6,\s7 12 more are\scleared")
-    assert of_none.blocks.tolist() == list(range(20, 512))
-    assert wrong_flags(golden, golden, [use]) == ()
-    assert clear_fault(use, 100, 100) == ""
+    assert isinstance(of_op.finding, Objection)
+    assert isinstance(of_none.finding, Objection)
+    text = of_op.finding.text
+    assert line_says(text, r"block 0,\s1,\s2,\s3,\s4,\s5,\s6,\s7 12 more are\scleared")
+    assert line_says(of_none.finding.text, r"block 20,\s21 484 more")
+    assert judge_flags(evidence, golden, golden) == []
+    assert judge_clear(use, 100, 100) is None
 
 
 # --- faults ---
