@@ -42,11 +42,10 @@ def compare_op(
     golden: GoldenMemory,
     outcome: Outcome,
     *,
-    guard: int = GUARD,
     in_flight: Sequence[Footprint] = (),
     bus_bytes: int = 32,
 ) -> tuple[Mismatch, ...]:
-    """Compares the destination of an op, and ``guard`` bytes on both sides of each row.
+    """Compares the destination of an op, and the guards on both sides of each row.
 
     Guards end at the ends of the memory. Close rows are compared as one range, with everything
     between them.
@@ -55,7 +54,6 @@ def compare_op(
         actual: Memories under test.
         golden: Golden memories, the op applied.
         outcome: Outcome of the op in the model; of a NOP or an illegal op nothing is compared.
-        guard: Bytes, 0 or more.
         in_flight: Destinations of ops that the design may be writing now and the model has not
             applied yet: guard bytes inside them are not compared.
         bus_bytes: Bus width on the destination's side, for the byte lane.
@@ -66,7 +64,7 @@ def compare_op(
     """
     found: list[Mismatch] = []
     for number, region in enumerate(outcome.regions):
-        wrong = _wrong_around(actual[region.space], golden, region, guard)
+        wrong = _wrong_around(actual[region.space], golden, region)
         if wrong is not None and wrong.size:
             sides = _Sides(actual, golden, bus_bytes)
             found += _explain(sides, outcome, number, wrong, in_flight)
@@ -74,7 +72,7 @@ def compare_op(
 
 
 def _wrong_around(
-    theirs: NDArray[np.uint8], golden: GoldenMemory, written: Footprint, guard: int
+    theirs: NDArray[np.uint8], golden: GoldenMemory, written: Footprint
 ) -> NDArray[np.int64] | None:
     """Returns the addresses, ascending, at which a region or its guards differ; None if equal."""
     space = written.space
@@ -85,20 +83,20 @@ def _wrong_around(
         if count > 1:
             stop += (count - 1) * stride
             rows *= count
-    low, high = start - guard, stop + guard
+    low, high = start - GUARD, stop + GUARD
     clipped = low < 0 or high > ours.size
     if clipped:
         low, high = max(low, 0), min(high, ours.size)
     dense = _DENSE
     if clipped:
         dense = _DENSE_CLIPPED if space is Space.GM else _DENSE_LOCAL
-    if high - low <= max(dense, 2 * rows * (written.length + 2 * guard)):
+    if high - low <= max(dense, 2 * rows * (written.length + 2 * GUARD)):
         golden.ensure(space, low, high - low)
         # Copies of a few KiB and one memcmp beat an array of booleans.
         if ours[low:high].tobytes() == theirs[low:high].tobytes():
             return None
         return low + np.flatnonzero(ours[low:high] != theirs[low:high])
-    around = joined(written, guard)
+    around = joined(written, GUARD)
     return (_wrong_clipped if clipped else _wrong_strided)(theirs, golden, around)
 
 

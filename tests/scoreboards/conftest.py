@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 from pyuvm import ConfigDB, uvm_root
 
-from scoreboards.compare import compare_full, compare_op
+from scoreboards.compare import GUARD, compare_full, compare_op
 from scoreboards.golden import GoldenMemory
 from scoreboards.mismatch import Mismatch
 from scoreboards.model.dma import DmaOp, ReferenceModel
@@ -51,9 +51,7 @@ class Pair:
             self.actual.expect_write(Footprint(space, address, 1, (1,), (0,)))
             self.actual[space][address] ^= 0x10
 
-    def op(
-        self, guard: int = 64, in_flight: Sequence[Footprint] = (), bus_bytes: int = 32
-    ) -> tuple[Mismatch, ...]:
+    def op(self, in_flight: Sequence[Footprint] = (), bus_bytes: int = 32) -> tuple[Mismatch, ...]:
         """Compares the last op. The compared pages exist on both sides, as in a simulation."""
         assert self.outcome is not None
         written = self.outcome.written
@@ -64,8 +62,8 @@ class Pair:
             else:
                 around = Footprint(
                     Space.GM,
-                    max(0, written.base - guard),
-                    written.length + 2 * guard,
+                    max(0, written.base - GUARD),
+                    written.length + 2 * GUARD,
                     written.counts,
                     written.strides,
                 )
@@ -74,7 +72,6 @@ class Pair:
             self.actual,
             self.golden,
             self.outcome,
-            guard=guard,
             in_flight=in_flight,
             bus_bytes=bus_bytes,
         )

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from scoreboards.faults import FaultKind
 from scoreboards.golden import GoldenMemory
 from scoreboards.picture import (
     LINE,
@@ -181,31 +180,6 @@ def test_a_missing_rule_comes_before_its_consequences(bench: Bench) -> None:
     assert kinds == ["status", "protocol", "access", "early", "guard"]
     first = bench.details[0]
     assert (first.transaction, first.field, first.rule) == (2, "LOCAL not RULE", "DMA-L12")
-
-
-@pytest.mark.parametrize(
-    ("status", "address", "kind", "field"),
-    [
-        (Status.RD_DECERR, 4096, "address", "RD_DECERR"),
-        (Status.RD_SLVERR, 992, "status", "RD_SLVERR not RD_DECERR"),
-    ],
-)
-def test_a_wrong_report_of_an_error(
-    bench: Bench, status: Status, address: int, kind: str, field: str
-) -> None:
-    batch = bench.batch([TO_L1])
-    bench.hit(batch, "mte2", Space.GM, 992, kind=FaultKind.DECERR)
-    bench.failed(batch, "mte2", status, address)
-    bench.write(batch)
-    assert (bench.only().kind, bench.only().field) == (kind, field)
-
-
-def test_an_access_that_no_op_makes(bench: Bench) -> None:
-    batch = bench.batch([TO_L1])
-    bench.hit(batch, "mte2", Space.GM, 1 << 30, kind=FaultKind.SLVERR)
-    bench.write(batch)
-    failure = bench.only()
-    assert (failure.kind, failure.slot, failure.field) == ("access", "mte2", "read of gm")
 
 
 def test_a_hang_names_the_oldest_op(bench: Bench) -> None:

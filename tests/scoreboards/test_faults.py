@@ -209,21 +209,23 @@ def faulty(bench: Bench, *ops: V06Op, **error: Any) -> Batch:
 
 
 @pytest.mark.parametrize(
-    ("status", "address", "message"),
+    ("status", "address", "field", "message"),
     [
-        (Status.OK, 0, "retired with status 0 OK, expected 2 RD_SLVERR"),
-        (Status.LOCAL, 4096 + 96, "retired with status 6 LOCAL, expected 2 RD_SLVERR"),
-        (Status.RD_SLVERR, 1056, "reported address 0x420 for its first error"),
+        (Status.OK, 0, "OK not RD_SLVERR", "retired with status 0 OK, expected 2 RD_SLVERR"),
+        (Status.LOCAL, 4096 + 96, "LOCAL not RD_SLVERR", "status 6 LOCAL, expected 2 RD_SLVERR"),
+        (Status.RD_SLVERR, 1056, "RD_SLVERR", "reported address 0x420 for its first error"),
     ],
 )
 def test_a_wrong_report_of_an_error_is_found(
-    bench: Bench, status: Status, address: int, message: str
+    bench: Bench, status: Status, address: int, field: str, message: str
 ) -> None:
     batch = faulty(bench, NEXT)
     bench.hit(batch, "mte2", Space.L1, 4096 + 96, side=WRITE, cycle=600)
     bench.failed(batch, "mte2", status, address)
     (report,) = failures(bench, batch)
     assert message in report
+    kind = "address" if status is Status.RD_SLVERR else "status"
+    assert (bench.only().kind, bench.only().field) == (kind, field)
     assert bench.checked[-1].passed.tolist() == [False, True]
 
 
@@ -266,22 +268,31 @@ def flags_due(bench: Bench) -> Batch:
     return replace(bench.batch([LOAD]), flags_due=2)
 
 
+def far_away(bench: Bench) -> Batch:
+    batch = bench.batch([LOAD])
+    bench.hit(batch, "mte2", Space.GM, 1 << 30, kind=FaultKind.SLVERR)
+    return batch
+
+
 @pytest.mark.parametrize(
-    ("made", "words"),
+    ("made", "kind", "slot", "field", "words"),
     [
-        (without_error, "retired status 2 RD_SLVERR expected 0 OK"),
-        (other_slot, "no op flight mte3 access write GM 0x400"),
-        (full_log, "3 erroneous responses not fit log"),
-        (not_injected, "expected 3 RD_DECERR"),
-        (late_burst, "started burst after error"),
-        (flags_due, "unit flags not set all ops retired 2"),
+        (without_error, "status", "mte2", "RD_SLVERR not OK", "2 RD_SLVERR expected 0 OK"),
+        (other_slot, "access", "mte3", "write of gm", "no op flight mte3 access write GM 0x400"),
+        (far_away, "access", "mte2", "read of gm", "no op flight mte2 access read GM 0x40000000"),
+        (full_log, "stimulus", "", "log of errors", "3 erroneous responses not fit log"),
+        (not_injected, "status", "mte2", "OK not RD_DECERR", "expected 3 RD_DECERR"),
+        (late_burst, "late burst", "mte2", "", "started burst after error"),
+        (flags_due, "flags", "", "not set", "unit flags not set all ops retired 2"),
     ],
 )
 def test_an_error_that_does_not_fit_is_found(
-    bench: Bench, made: Callable[[Bench], Batch], words: str
+    bench: Bench, made: Callable[[Bench], Batch], kind: str, slot: str, field: str, words: str
 ) -> None:
     (report,) = failures(bench, made(bench))
     assert line_says(report, words)
+    failure = bench.only()
+    assert (failure.kind, failure.slot, failure.field) == (kind, slot, field)
 
 
 def test_an_error_of_two_loads_of_one_place(bench: Bench) -> None:

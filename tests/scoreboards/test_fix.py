@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from scoreboards.mismatch import Objection
 from scoreboards.model.outcome import FlagUse, Outcome
 from scoreboards.unit_flags import judge_clear, judge_flags
 from scoreboards.verdict import Evidence
+from tb.harness.items import Batch
 from tb.harness.layout import NO_CLEAR, READ, WRITE
 from tb.isa.block import Fill, OpBlock, from_ops
 from tb.isa.dtypes import Ptr
@@ -153,21 +156,39 @@ def test_both_halves_of_an_abandoned_op_are_taken_over(bench: Bench) -> None:
 # --- unit flags ---
 
 
-def test_a_flag_that_stays_set_is_reported_with_its_block(bench: Bench) -> None:
-    batch = bench.batch(block(PLAIN, CLEARING))
+def set_flag(bench: Bench, batch: Batch) -> None:
     bench.memory.unit_flags[2] = 1
-    checked = bench.write(batch)
-    assert checked.passed.tolist() == [True, False]
-    (report,) = bench.failures
-    assert line_says(report, "unit flag L0C block 2 not cleared 1 expected 0")
-    assert "mte_l0c_gm" in report
 
 
-def test_a_flag_that_check_only_clears_is_reported(bench: Bench) -> None:
-    batch = bench.batch(block(replace(PLAIN, unit_flag=2)))
+def clear_flags(bench: Bench, batch: Batch) -> None:
     bench.memory.unit_flags[1:3] = 0
-    bench.write(batch)
-    assert line_says(bench.failures[0], r"unit flags L0C block 1,\s2 cleared 0 expected 1")
+
+
+def early_clear(bench: Bench, batch: Batch) -> None:
+    batch.done[FIX]["clear_bytes"][1] -= 32
+
+
+@pytest.mark.parametrize(
+    ("ops", "change", "words"),
+    [
+        ((PLAIN, CLEARING), set_flag, "unit flag L0C block 2 not cleared 1 expected 0"),
+        (
+            (PLAIN, replace(PLAIN, unit_flag=2)),
+            clear_flags,
+            r"unit flags L0C block 1,\s2 cleared 0 expected 1",
+        ),
+        ((PLAIN, CLEARING), early_clear, "cleared unit flags 32 bytes early 4064 4096"),
+    ],
+)
+def test_wrong_flags_are_reported_with_their_op(
+    bench: Bench, ops: tuple[FixOp, ...], change: Callable[[Bench, Batch], None], words: str
+) -> None:
+    batch = bench.batch(block(*ops))
+    change(bench, batch)
+    assert bench.write(batch).passed.tolist() == [True, False]
+    (report,) = bench.failures
+    assert line_says(report, words)
+    assert "mte_l0c_gm" in report
 
 
 def test_a_flag_of_no_op_is_reported_once(bench: Bench) -> None:
@@ -180,21 +201,13 @@ def test_a_flag_of_no_op_is_reported_once(bench: Bench) -> None:
     assert len(bench.failures) == 1
 
 
-def test_an_early_clear_is_reported(bench: Bench) -> None:
-    batch = bench.batch(block(PLAIN, CLEARING))
-    batch.done[FIX]["clear_bytes"][1] -= 32
-    checked = bench.write(batch)
-    assert checked.passed.tolist() == [True, False]
-    assert line_says(bench.failures[0], "cleared unit flags 32 bytes early 4064 4096")
-
-
 def test_a_missing_clear_and_one_too_many_are_reported(bench: Bench) -> None:
     batch = bench.batch(block(CLEARING, PLAIN, replace(PLAIN, dst_stride=0), rules=[0, 0, 14]))
     batch.done[FIX]["clear_bytes"] = [NO_CLEAR, 4096, NO_CLEAR]
     bench.write(batch)
-    assert line_says(bench.failures[0], "retired without clearing unit flags")
-    assert line_says(bench.failures[1], "cleared unit flags leave alone")
-    assert len(bench.failures) == 2
+    missing, unwanted = bench.failures
+    assert line_says(missing, "retired without clearing unit flags")
+    assert line_says(unwanted, "cleared unit flags leave alone")
 
 
 def test_illegal_ops_and_nops_keep_flags(bench: Bench) -> None:
