@@ -77,20 +77,14 @@ def _wrong_around(
     """Returns the addresses, ascending, at which a region or its guards differ; None if equal."""
     space = written.space
     ours = golden[space]
-    start, rows = written.base, 1
-    stop = start + written.length
-    for count, stride in zip(written.counts, written.strides, strict=True):
-        if count > 1:
-            stop += (count - 1) * stride
-            rows *= count
-    low, high = start - GUARD, stop + GUARD
+    low, high = written.base - GUARD, written.end + GUARD
     clipped = low < 0 or high > ours.size
     if clipped:
         low, high = max(low, 0), min(high, ours.size)
     dense = _DENSE
     if clipped:
         dense = _DENSE_CLIPPED if space is Space.GM else _DENSE_LOCAL
-    if high - low <= max(dense, 2 * rows * (written.length + 2 * GUARD)):
+    if high - low <= max(dense, 2 * written.rows * (written.length + 2 * GUARD)):
         golden.ensure(space, low, high - low)
         # Copies of a few KiB and one memcmp beat an array of booleans.
         if ours[low:high].tobytes() == theirs[low:high].tobytes():

@@ -46,8 +46,7 @@ def count_batch(counts: RunCounters, evidence: Evidence, passed: NDArray[np.bool
             form = codes[index], index in legacy
             sent[form] += 1
             right[form] += checks[index]
-            if index not in evidence.failed:
-                sizes[form] += evidence.outcomes[index].bytes_written
+            sizes[form] += evidence.sizes[index]
     for form, number in sent.items():
         name = form_name(form[0], legacy=form[1])
         count = counts.ops.setdefault(name, OpCount())

@@ -127,7 +127,12 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
             ValueError: the range leaves the memory.
         """
         stop = start + length
-        if not self._in_window(space, start, stop) and space is Space.GM and length > 0:
+        if space is Space.GM:
+            for low, high in self._windows:
+                if low <= start and stop <= high:
+                    return
+        self._require_inside(space, start, stop)
+        if space is Space.GM and length > 0:
             self._ensure_pages(range(start >> PAGE_SHIFT, ((stop - 1) >> PAGE_SHIFT) + 1))
 
     def ensure_footprint(self, footprint: Footprint) -> None:
@@ -138,30 +143,19 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
         """
         if footprint.space is not Space.GM:
             return
-        start = footprint.base
-        stop = start + footprint.length
-        for count, stride in zip(footprint.counts, footprint.strides, strict=True):
-            if count > 1:
-                stop += (count - 1) * stride
-        if not self._in_window(Space.GM, start, stop):
-            self._ensure_pages(pages_of(footprint))
+        start, stop = footprint.base, footprint.end
+        for low, high in self._windows:
+            if low <= start and stop <= high:
+                return
+        self._require_inside(Space.GM, start, stop)
+        self._ensure_pages(pages_of(footprint))
 
-    def _in_window(self, space: Space, start: int, stop: int) -> bool:
-        """Tells whether a range is in a prefilled window of GM.
-
-        Raises:
-            ValueError: it leaves the memory.
-        """
-        if space is Space.GM:
-            for low, high in self._windows:
-                if low <= start and stop <= high:
-                    return True
+    def _require_inside(self, space: Space, start: int, stop: int) -> None:
         size = self._memories[space].size
         if start < 0 or stop > size:
             raise ValueError(
                 f"{space.name} {start:#x}..{stop:#x} leaves the memory of {size:#x} bytes"
             )
-        return False
 
     def expect_write(self, footprint: Footprint) -> None:
         """Ensures a region and records its GM pages as ones that the model writes."""

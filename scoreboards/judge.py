@@ -46,21 +46,21 @@ def judge_slot(
         now: Bytes that it has written in all.
         compare_address: The engine reports the address of an error.
     """
-    outcomes, failed = evidence.outcomes, evidence.failed
+    outcomes, failed, sizes = evidence.outcomes, evidence.failed, evidence.sizes
     tags = evidence.batch.tags.tolist()
     judged = [
-        (index, done, 0 if index in failed else outcomes[index].bytes_written)
+        (index, done)
         for index in evidence.batch.order[slot].tolist()
         if (done := evidence.retired[index]) is not None
         and not _executed(done, tags[index], outcomes[index])
     ]
     floor = before
-    missing = floor + sum([size for _, _, size in judged]) - now
+    missing = floor + sum([sizes[index] for index, _ in judged]) - now
     found = []
-    for index, done, size in judged:
+    for index, done in judged:
         outcome, errors = outcomes[index], failed.get(index)
         why = _objection(done, tags[index], outcome, errors, compare_address=compare_address)
-        floor += size
+        floor += sizes[index]
         if errors is None:
             if why is None and done.written_bytes < floor:
                 why = _early(done.written_bytes, floor, missing)

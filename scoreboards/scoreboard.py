@@ -84,14 +84,15 @@ class Scoreboard(uvm_subscriber):
             errors, of_errors = judge_errors(evidence, self._lanes)
             if len(batch.hits):
                 count_faults(self.run.counts, batch)
-            evidence = replace(
-                evidence,
-                failed={
-                    index: found
-                    for index, found in errors.items()
-                    if (done := evidence.retired[index]) is not None and found.failed(done.status)
-                },
-            )
+            failed = {
+                index: found
+                for index, found in errors.items()
+                if (done := evidence.retired[index]) is not None and found.failed(done.status)
+            }
+            sizes = [outcome.bytes_written for outcome in outcomes]
+            for index in failed:
+                sizes[index] = 0
+            evidence = replace(evidence, failed=failed, sizes=sizes)
         with self.stopwatch.phase("model"):
             evidence = replace(evidence, outcomes=expected.apply(evidence))
         self.repro.write_wanted(batch)

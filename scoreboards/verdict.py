@@ -61,6 +61,7 @@ class Evidence:
         outcomes: Outcome of each op in the model.
         retired: Done record of each op; None of one that a reset cut off.
         failed: Place of each op that met an error to its errors.
+        sizes: Bytes that each op writes, 0 where an error leaves them undefined.
     """
 
     batch: Batch
@@ -68,6 +69,7 @@ class Evidence:
     outcomes: Sequence[Outcome]
     retired: Sequence[Done | None]
     failed: Mapping[int, OpErrors] = field(default_factory=dict)
+    sizes: Sequence[int] = ()
 
     def passed(self, verdicts: Sequence[Verdict]) -> NDArray[np.bool_]:
         """Returns the check of each op, ``bool[N]``: it retired and no verdict is about it."""

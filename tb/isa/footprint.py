@@ -56,8 +56,10 @@ class Footprint(NamedTuple):
     @property
     def end(self) -> int:
         """First byte address after the footprint."""
-        spread = zip(self.counts, self.strides, strict=True)
-        return self.base + sum((n - 1) * stride for n, stride in spread) + self.length
+        end = self.base + self.length
+        for count, stride in zip(self.counts, self.strides, strict=True):
+            end += (count - 1) * stride
+        return end
 
     @property
     def outside(self) -> int | None:
@@ -77,8 +79,9 @@ class Footprint(NamedTuple):
 
         starts = np.array([self.base], dtype=np.int64)
         for count, stride in zip(self.counts, self.strides, strict=True):
-            steps = np.arange(count, dtype=np.int64) * stride
-            starts = (steps[:, None] + starts[None, :]).ravel()
+            if count != 1:
+                steps = np.arange(count, dtype=np.int64) * stride
+                starts = (steps[:, None] + starts[None, :]).ravel()
         return starts
 
 
