@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +17,7 @@ from scoreboards.model.dma import DmaOp, ReferenceModel
 from scoreboards.model.outcome import Outcome
 from scoreboards.scoreboard import Scoreboard
 from scoreboards.unit_flags import produce
+from tb.env.context import RunContext
 from tb.env.stopwatch import Stopwatch
 from tb.harness.items import Batch, CheckedBatch, Reset
 from tb.harness.layout import DONE, HIT, KNOBS, NO_CLEAR, READ
@@ -30,7 +30,6 @@ from tb.isa.program import moving_at
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tb.record.failure import Failure
-from tb.record.record import RunCounters
 from tb.record.settings import RunSettings
 
 
@@ -39,6 +38,16 @@ def noise(space: Space, start: int, length: int) -> NDArray[np.uint8]:
     a = np.arange(start, start + length, dtype=np.int64)
     mixed: NDArray[np.int64] = a * 137 + (a >> 8) * 11 + (a >> 20) * 3 + int(space) * 71
     return mixed.astype(np.uint8)
+
+
+def model_on(memory: GoldenMemory) -> ReferenceModel:
+    """Returns a model that writes memories, and their unit flags."""
+    return ReferenceModel(
+        memory,
+        before_read=memory.ensure_footprint,
+        before_write=memory.expect_write,
+        unit_flags=memory.unit_flags,
+    )
 
 
 IDLE = Snapshot(
@@ -50,39 +59,12 @@ IDLE = Snapshot(
 """A mailbox with no descriptor in flight."""
 
 
-@dataclass
-class Run:
-    """The parts of a run that the scoreboard uses."""
-
-    memory: Any
-    settings: RunSettings = field(default_factory=RunSettings)
-    config: Any = field(default_factory=lambda: SimpleNamespace(capabilities={}))
-    command: str = "make again"
-    slots: tuple[str, ...] = SLOTS
-    mailbox: Any = None
-    counts: RunCounters = field(default_factory=RunCounters)
-    abort_status: str | None = None
-    abort_message: str = ""
-    notes: list[str] = field(default_factory=list)
-    resets: list[int] = field(default_factory=list)
-
-    def fail(self, report: str, detail: Failure, *, stray: bool = False) -> None:
-        self.counts.mismatches += 1
-        self._note(report, detail)
-
-    def protocol_failure(self, report: str, detail: Failure) -> None:
-        self._note(report, detail)
-
-    def hang(self, message: str, report: str, detail: Failure) -> None:
-        self.abort("hang", message)
-        self._note(report, detail)
-
-    def _note(self, report: str, detail: Failure) -> None:
-        self.counts.failures.append(report)
-        self.counts.details.append(detail)
-
-    def abort(self, status: str, message: str) -> None:
-        self.abort_status, self.abort_message = status, message
+def context(memory: Any, mailbox: Any, **settings: Any) -> RunContext:
+    """Returns the context of a run that no failure ends, unless ``mismatch_limit`` is given."""
+    run = RunSettings(**{"mismatch_limit": 1 << 20, **settings})
+    config: Any = SimpleNamespace(run=run, command="make again", slots=SLOTS, capabilities={})
+    nothing: Any = None
+    return RunContext(config, memory, mailbox, nothing, Stopwatch())
 
 
 def background_flags() -> NDArray[np.uint8]:
@@ -92,32 +74,22 @@ def background_flags() -> NDArray[np.uint8]:
     return flags
 
 
-class Memory:
+class Memory(GoldenMemory):
     """Memories under test with the interface of the simulated ones."""
 
     def __init__(self) -> None:
-        self.content = GoldenMemory(noise, unit_flags=background_flags())
-
-    @property
-    def unit_flags(self) -> NDArray[np.uint8]:
-        return self.content.unit_flags
+        super().__init__(noise, unit_flags=background_flags())
 
     def background_flags(self) -> NDArray[np.uint8]:
         return background_flags()
-
-    def view(self, space: Space) -> NDArray[np.uint8]:
-        return self.content.view(space)
-
-    def ensure(self, space: Space, start: int, length: int) -> None:
-        self.content.ensure(space, start, length)
 
     def background(self, space: Space, start: int, length: int) -> NDArray[np.uint8]:
         return noise(space, start, length)
 
     def dirty_gm_pages(self) -> list[int]:
-        return self.content.written_pages()
+        return self.written_pages()
 
-    def last_writer(self, space: Space, address: int) -> None:
+    def last_writer(self, space: Space, address: int) -> Any:
         return None
 
 
@@ -128,7 +100,6 @@ class Bench:
         uvm_root().clear_hierarchy()
         ConfigDB().clear()
         self.memory = Memory()
-        self.run = Run(self.memory)
         self.bytes = [0] * len(SLOTS)
         self.mailbox = SimpleNamespace(
             errors=0,
@@ -144,22 +115,15 @@ class Bench:
             knob=lambda name: 7 if name == "seed" else KNOBS[name].low,
             cycles=2000,
         )
-        self.run.mailbox = self.mailbox
-        for name, value in (
-            ("RUN", self.run), ("STOPWATCH", Stopwatch()), ("MAILBOX", self.mailbox),
-        ):  # fmt: skip
+        self.run = context(self.memory, self.mailbox)
+        parts = {"RUN": self.run, "STOPWATCH": self.run.stopwatch, "MAILBOX": self.mailbox}
+        for name, value in parts.items():
             ConfigDB().set(None, "*", name, value)
         self.scoreboard = Scoreboard("scoreboard", None)
         self.scoreboard.build_phase()
         self.checked: list[CheckedBatch] = []
         self.scoreboard.ap = SimpleNamespace(write=self.checked.append)
-        content = self.memory.content
-        self.dut = ReferenceModel(
-            content,
-            before_read=content.ensure_footprint,
-            before_write=content.expect_write,
-            unit_flags=content.unit_flags,
-        )
+        self.dut = model_on(self.memory)
         self.outcomes: list[Outcome] = []
 
     @property
@@ -194,7 +158,7 @@ class Bench:
         slots = block.slot
         order = {int(s): np.flatnonzero(slots == s) for s in np.unique(slots)}
         for fill in block.fills:
-            self.memory.content.write(fill.space, fill.start, fill.data)
+            self.memory.write(fill.space, fill.start, fill.data)
         entries = block.program()
         outcomes = [[self.execute(op) for op in ops][moving_at(ops)] for ops in entries]
         self.outcomes = outcomes
@@ -262,8 +226,8 @@ class Bench:
 
     def corrupt(self, space: Space, address: int) -> None:
         """Flips a bit of a byte under test."""
-        self.memory.content.expect_write(Footprint(space, address, 1, (1,), (0,)))
-        self.memory.content[space][address] ^= 0x10
+        self.memory.expect_write(Footprint(space, address, 1, (1,), (0,)))
+        self.memory[space][address] ^= 0x10
 
     def hang(self, block: OpBlock | Sequence[V06Op], clocks: int) -> str:
         """Sends a batch that the watchdog ended before an op retired; returns its report."""

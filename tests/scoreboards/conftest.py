@@ -12,11 +12,11 @@ from pyuvm import ConfigDB, uvm_root
 from scoreboards.compare import GUARD, compare_full, compare_op
 from scoreboards.golden import GoldenMemory
 from scoreboards.mismatch import Mismatch
-from scoreboards.model.dma import DmaOp, ReferenceModel
+from scoreboards.model.dma import DmaOp
 from scoreboards.model.outcome import Outcome
 from tb.isa.footprint import Footprint
 from tb.isa.spaces import Space
-from tests.scoreboards.bench import Bench, noise
+from tests.scoreboards.bench import Bench, model_on, noise
 
 
 @dataclass
@@ -28,16 +28,7 @@ class Pair:
     outcome: Outcome | None = None
 
     def __post_init__(self) -> None:
-        self.model = ReferenceModel(
-            self.golden,
-            before_read=self.golden.ensure_footprint,
-            before_write=self.golden.expect_write,
-        )
-        self.dut = ReferenceModel(
-            self.actual,
-            before_read=self.actual.ensure_footprint,
-            before_write=self.actual.expect_write,
-        )
+        self.model, self.dut = model_on(self.golden), model_on(self.actual)
 
     def run(self, op: DmaOp) -> Outcome:
         """Executes an op on both sides."""

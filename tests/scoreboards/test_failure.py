@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -22,7 +21,6 @@ from scoreboards.picture import (
 from scoreboards.unordered import unordered
 from sequences.draw.traffic import TrafficGenerator
 from sequences.illegal.generator import IllegalGenerator
-from tb.env.context import RunContext
 from tb.harness.layout import WRITE
 from tb.harness.protocol import protocol_failure
 from tb.isa.block import OpBlock, from_ops
@@ -37,9 +35,8 @@ from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space, segment_base
 from tb.isa.status import Status
 from tb.record.failure import Failure
-from tb.record.settings import RunSettings
 from tb.record.signature import signature_of
-from tests.scoreboards.bench import Bench, noise
+from tests.scoreboards.bench import Bench, context, noise
 from tests.wording import line_says, says
 
 BIAS = MteL1Bt(64, 128, 3, 4, 1, 5, Ptr("f16", "l1"), Ptr("f32", "bt"))
@@ -273,15 +270,8 @@ def test_a_store_is_drawn_in_gm(bench: Bench) -> None:
     assert failure.address == (1 << 34) + 105
 
 
-def context(**settings: Any) -> RunContext:
-    config: Any = SimpleNamespace(run=RunSettings(**settings))
-    nothing: Any = None
-    mailbox: Any = SimpleNamespace(cycles=4321)
-    return RunContext(config, nothing, mailbox, nothing, nothing)
-
-
 def test_a_check_that_gives_only_a_report_gets_a_failure_of_its_first_line() -> None:
-    run = context()
+    run = context(None, SimpleNamespace(cycles=4321))
     run.fail("MISMATCH: it took too long\n  repeat: make")
     (failure,) = run.counts.details
     assert (failure.kind, failure.field) == ("check", "it took too long")
@@ -289,7 +279,7 @@ def test_a_check_that_gives_only_a_report_gets_a_failure_of_its_first_line() -> 
 
 
 def test_as_many_failures_in_fields_are_kept_as_reports() -> None:
-    run = context(mismatch_limit=2)
+    run = context(None, SimpleNamespace(cycles=4321), mismatch_limit=2)
     for number in range(5):
         run.fail(f"report {number}")
     run.fail("stray", Failure(kind="stray", text="stray"), stray=True)

@@ -230,7 +230,8 @@ def test_a_wrong_report_of_an_error_is_found(
 
 
 def test_an_address_is_compared_where_the_manifest_declares_it(bench: Bench) -> None:
-    bench.run.config.capabilities = {"mte2": SimpleNamespace(error_address=False)}
+    config: Any = bench.run.config
+    config.capabilities = {"mte2": SimpleNamespace(error_address=False)}
     batch = faulty(bench)
     bench.failed(batch, "mte2", Status.RD_SLVERR, 1056)
     assert failures(bench, batch) == []
@@ -321,7 +322,7 @@ COPIES = [MteUbUb(4096 * k, 131072 + 4096 * k, 2, 4, 1, 2) for k in range(4)]
 
 def cut_batch(bench: Bench) -> Batch:
     """Four copies: one retired, two begun, one never offered, its bytes not written."""
-    content = bench.memory.content[Space.UB0]
+    content = bench.memory[Space.UB0]
     before = content.copy()
     batch = bench.batch(COPIES)
     for copy in (1, 2, 3):

@@ -180,7 +180,7 @@ def test_a_failure_found_later_reports_that_its_memory_has_changed(bench: Bench)
         bench.write(replace(batch, number=number, first=number))
     bench.corrupt(Space.GM, 1 << 22)
     writer = SimpleNamespace(cycle=500, slot=SLOTS.index("mte3"))
-    bench.memory.last_writer = lambda space, address: writer  # type: ignore[assignment,method-assign]
+    bench.memory.last_writer = lambda space, address: writer  # type: ignore[method-assign]
     assert not bench.failures
     bench.scoreboard.compare_everything()
     (report,) = bench.failures

@@ -67,7 +67,7 @@ def test_every_op_passes_and_is_counted_in_destination_bytes(bench: Bench) -> No
 
 def test_events_reach_coverage_one_per_op(bench: Bench) -> None:
     halves = np.array([0x0000, 0x3C00, 0xFC00], "<u2").tobytes()
-    for memory in (bench.memory.content, bench.scoreboard.expected.golden):
+    for memory in (bench.memory, bench.scoreboard.expected.golden):
         memory.write(Space.L1, 64, halves)
     one = MteL1Bt(64, 0, 3, 1, 0, 0, Ptr("f16", "l1"), Ptr("f32", "bt"))
     nop = MteL1Bt(64, 0, 0, 1, 0, 0)
@@ -219,7 +219,7 @@ def test_stray_bytes_are_attributed_past_illegal_ops_of_any_size(bench: Bench) -
     bench.write(batch)
     bench.corrupt(Space.L1, 4096 + 400)
     writer = SimpleNamespace(cycle=500, slot=SLOTS.index("mte2"))
-    bench.memory.last_writer = lambda space, address: writer  # type: ignore[assignment,method-assign]
+    bench.memory.last_writer = lambda space, address: writer  # type: ignore[method-assign]
     bench.scoreboard.close()
     (report,) = bench.failures
     assert "stray write" in report
