@@ -63,6 +63,10 @@ class Scoreboard(uvm_subscriber):
         self._lanes = dict.fromkeys(Space, settings.local_width // 8)
         self._lanes[Space.GM] = settings.gm_width // 8
 
+    def poke(self, space: Space, start: int, data: bytes) -> None:
+        """Writes bytes to both sides, as the stimulus does."""
+        self.expected.poke(space, start, data)
+
     def write(self, batch: Batch) -> None:
         """Checks one batch that has retired, or that the watchdog ended."""
         expected = self.expected

@@ -250,7 +250,7 @@ class ProgramTest(PtoTestBase):
         if job.unit_flags:
             self.set_unit_flags(job.unit_flags)
         for load in job.loads:
-            scoreboard.expected.poke(space_named(load.space), load.address, read_load(load))
+            scoreboard.poke(space_named(load.space), load.address, read_load(load))
         self.apply_profile(profile)
 
     def set_unit_flags(self, text: str) -> None:

@@ -81,7 +81,7 @@ class RandomTest(PtoTestBase):
         super().prepare_memory()
         if MTE_L1_BT.name in self.run.settings.ops:
             for fill in special_fills(self.run.settings.seed):
-                self.env.scoreboard.expected.poke(fill.space, fill.start, fill.data.tobytes())
+                self.env.scoreboard.poke(fill.space, fill.start, fill.data.tobytes())
 
     async def stimulate(self) -> None:
         """Sends N transactions."""
@@ -300,7 +300,7 @@ class DirectedTest(PtoTestBase):
             self.run.memory.set_background(space, byte)
         scoreboard.expected.restart()
         for fill in fills:
-            scoreboard.expected.poke(fill.space, fill.start, fill.content().tobytes())
+            scoreboard.poke(fill.space, fill.start, fill.content().tobytes())
 
 
 @pyuvm.test()
