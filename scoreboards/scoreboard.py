@@ -10,6 +10,7 @@ copied to the golden memory, so that one fault is reported once.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from scoreboards.compare import compare_full, compare_op
 from scoreboards.counts import count_batch, count_faults
 from scoreboards.expected import Expected
 from scoreboards.failure import Reporter
+from scoreboards.faults import OpErrors
 from scoreboards.judge import judge_rules, judge_slot
 from scoreboards.judge_errors import judge_errors
 from scoreboards.picture import Pictures
@@ -69,40 +71,23 @@ class Scoreboard(uvm_subscriber):
 
     def write(self, batch: Batch) -> None:
         """Checks one batch that has retired, or that the watchdog ended."""
-        expected = self.expected
         if batch.hung:
-            expected.begin(batch)
-            for message in self._messages():  # first, since one may be the cause of the rest
-                self.reporter.protocol(message, batch)
-            self.reporter.hang(batch)
+            self._hang(batch)
             return
         with self.stopwatch.phase("model"):
             program = batch.block.program()
-            expected.begin(batch)
-            outcomes, doubts = expected.issue(batch, program)
+            self.expected.begin(batch)
+            outcomes, doubts = self.expected.issue(batch, program)
         with self.stopwatch.phase("compare"):
             evidence = Evidence(batch, program, outcomes, retired(batch))
-            # First what may be the cause of the rest: a missing rule, a violation of the protocol.
-            broken = judge_rules(evidence)
-            messages = [Verdict(message) for message in self._messages()]
-            errors, of_errors = judge_errors(evidence, self._lanes)
-            if len(batch.hits):
-                count_faults(self.run.counts, batch)
-            failed = {
-                index: found
-                for index, found in errors.items()
-                if (done := evidence.retired[index]) is not None and found.failed(done.status)
-            }
-            sizes = [outcome.bytes_written for outcome in outcomes]
-            for index in failed:
-                sizes[index] = 0
-            evidence = replace(evidence, failed=failed, sizes=sizes)
+            errors, causes = self._judge_causes(evidence)
+            evidence = _with_errors(evidence, errors)
         with self.stopwatch.phase("model"):
-            evidence = replace(evidence, outcomes=expected.apply(evidence))
+            evidence = replace(evidence, outcomes=self.expected.apply(evidence))
         self.repro.write_wanted(batch)
         with self.stopwatch.phase("compare"):
             verdicts = [
-                *(*broken, *messages, *of_errors),
+                *causes,
                 *self._judge_slots(evidence),
                 *self._judge_bytes(evidence),
                 *self._judge_flags(evidence),
@@ -118,7 +103,27 @@ class Scoreboard(uvm_subscriber):
         events = np.array([outcome.events for outcome in evidence.outcomes], dtype=np.int64)
         self.ap.write(CheckedBatch(batch, passed, events, errors, evidence.outcomes))
 
+    def _hang(self, batch: Batch) -> None:
+        """Reports a batch that the watchdog ended."""
+        self.expected.begin(batch)
+        for message in self._messages():  # first, since one may be the cause of the rest
+            self.reporter.protocol(message, batch)
+        self.reporter.hang(batch)
+
     # --- verdicts ----------------------------------------------------------------------------
+
+    def _judge_causes(self, evidence: Evidence) -> tuple[dict[int, OpErrors], list[Verdict]]:
+        """Finds what may be the cause of the rest: missing rules, violations of the protocol.
+
+        Returns:
+            Place of each op to the errors of memories that it may have met, and the verdicts.
+        """
+        verdicts = judge_rules(evidence)
+        verdicts += [Verdict(message) for message in self._messages()]
+        errors, found = judge_errors(evidence, self._lanes)
+        if len(evidence.batch.hits):
+            count_faults(self.run.counts, evidence.batch)
+        return errors, verdicts + found
 
     def _judge_slots(self, evidence: Evidence) -> list[Verdict]:
         """Judges the done records of each slot, and notes the bytes that it has written."""
@@ -218,3 +223,16 @@ class Scoreboard(uvm_subscriber):
             for (_, channel), clocks in self.mailbox.stalls().items():
                 if clocks:
                     self.run.counts.injected[f"stalls {channel}"] += clocks
+
+
+def _with_errors(evidence: Evidence, errors: Mapping[int, OpErrors]) -> Evidence:
+    """Returns the evidence with the ops that met an error, and the bytes that the others write."""
+    failed = {
+        index: found
+        for index, found in errors.items()
+        if (done := evidence.retired[index]) is not None and found.failed(done.status)
+    }
+    sizes = [outcome.bytes_written for outcome in evidence.outcomes]
+    for index in failed:
+        sizes[index] = 0
+    return replace(evidence, failed=failed, sizes=sizes)
