@@ -105,9 +105,9 @@ def program(
     )
     options = ProgramOptions(
         args=tuple(arg or ()),
-        outs=tuple(out or ()),
-        loads=tuple(load or ()),
-        dumps=tuple(dump or ()),
+        out=tuple(out or ()),
+        load=tuple(load or ()),
+        dump=tuple(dump or ()),
         knobs=tuple(knobs or ()),
         function=function,
         foreign=foreign,

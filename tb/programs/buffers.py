@@ -16,45 +16,58 @@ from tb.language.place import Finding, ProgramError
 from tb.language.trace import Argument, Compute, Move, Trace
 from tb.programs.arrays import scalar_bits
 from tb.programs.data import Bytes, Source, content, integer, parse_source
-from tb.programs.options import Given, Request
 from tb.programs.placement import Taken, Wanted, place
-
-POINTER_REMEDY = "give data, such as --arg {number}=zeros:65536 or --arg {number}=in.npy"
+from tb.programs.request import Given, Request
+from tb.programs.setup import TABLES
 
 
 @dataclass(frozen=True, slots=True)
-class Buffer:
-    """A buffer in GM, bound to an argument.
+class Bound:
+    """An argument of the kernel with its value.
 
     Attributes:
         argument: The argument.
-        source: Its contents.
-        data: Its bytes, ``uint8[length]``, None for unchanged GM contents.
-        length: Its bytes.
-        address: Its address; -1 before it is placed.
+        value: An integer, the bits of a float, an offset into an on-chip memory, or the address of
+            the buffer, which is -1 before it is placed.
+        source: Contents of its buffer; None for an argument that is no GM pointer.
+        data: The bytes of these, ``uint8[length]``, None for unchanged GM contents.
+        length: Bytes of the buffer.
     """
 
     argument: Argument
-    source: Source
-    data: Bytes | None
-    length: int
-    address: int = -1
+    value: int = -1
+    source: Source | None = None
+    data: Bytes | None = None
+    length: int = 0
 
     @property
     def dtype(self) -> str:
-        """Element type."""
+        """Element type of the buffer."""
         assert self.argument.pointer is not None
         return self.argument.pointer.dtype
 
     @property
     def title(self) -> str:
-        """Name in messages."""
+        """Name of the buffer in messages."""
         return f"the buffer of argument {self.argument.number} (%{self.argument.name})"
 
     @property
     def stop(self) -> int:
-        """Address after its last byte."""
-        return self.address + self.length
+        """Address after the last byte of the buffer."""
+        return self.value + self.length
+
+    def wanted(self, reach: int) -> Wanted:
+        """Returns the placement of the buffer; a drawn place has room for ``reach`` bytes."""
+        assert self.source is not None
+        fixed = self.source.address
+        length = self.length if fixed is not None else max(self.length, reach)
+        align = max(self.source.align, ELEMENT_BYTES.get(self.dtype, 1))
+        return Wanted(self.title, length, align, fixed)
+
+
+def values(bound: Iterable[Bound]) -> dict[int, int]:
+    """Returns the number of each argument with its value."""
+    return {one.argument.number: one.value for one in bound}
 
 
 def signature(arguments: Iterable[Argument]) -> str:
@@ -63,54 +76,56 @@ def signature(arguments: Iterable[Argument]) -> str:
     return ", ".join(texts) or "none"
 
 
-def check_arguments(request: Request, arguments: Sequence[Argument], function: str) -> None:
-    """Checks that every argument has a value, and that there are no other values.
+def bind(request: Request, arguments: Sequence[Argument], seed: int) -> tuple[Bound, ...]:
+    """Returns all arguments with their values; buffers are not placed yet.
 
     Raises:
-        PtoError: one is missing, or there is no such argument.
+        PtoError: a value is missing or cannot be used, or there is no such argument.
     """
-    legal = f"arguments of @{function}: {signature(arguments)}" if function else ""
-    legal = legal or f"arguments: {signature(arguments)}"
+    _check_numbers(request, arguments)
+    return tuple(_bound(one, request.given["args", one.number], seed) for one in arguments)
+
+
+def _check_numbers(request: Request, arguments: Sequence[Argument]) -> None:
+    """Raises PtoError for an argument without a value, or a value of no argument."""
+    legal = f"arguments: {signature(arguments)}"
     numbers = {one.number for one in arguments}
-    for number, where in (
-        *((number, given.where) for number, given in request.args.items()),
-        *((number, target.where) for number, target in request.outs.items()),
-        *((one.arg, given.where) for one, given in request.loads if one.arg is not None),
-        *((one.arg, target.where) for one, target in request.dumps if one.arg is not None),
-        *((one.arg, given.where) for one, given in request.checks if one.arg is not None),
-        *((one.arg, where) for one, where in request.faults if one.arg is not None),
-    ):
-        if number not in numbers:
-            raise PtoError(
-                f"{request.path}: there is no argument {number}", where=where, legal=legal
-            )
-    missing = [one for one in arguments if one.number not in request.args]
+    for (key, at), given in request.given.items():
+        number = getattr(request.setup, key)[at].arg if key in TABLES else at
+        if number is not None and number not in numbers:
+            what = f"{request.path}: there is no argument {number}"
+            raise PtoError(what, where=given.where, legal=legal)
+    missing = [one for one in arguments if ("args", one.number) not in request.given]
     if missing:
-        values = " ".join(
+        several = len(missing) > 1
+        texts = " ".join(
             f"--arg {one.number}={'zeros:BYTES' if one.in_gm else 'VALUE'}" for one in missing
         )
         raise PtoError(
-            f"{request.path}: {'arguments' if len(missing) > 1 else 'argument'} "
-            f"{signature(missing)} {'have' if len(missing) > 1 else 'has'} no value",
+            f"{request.path}: {'arguments' if several else 'argument'} {signature(missing)} "
+            f"{'have' if several else 'has'} no value",
             where="the arguments of the kernel",
             legal=legal,
-            remedy=f"add {values}, or [args] in {request.path.with_suffix('.toml')}",
+            remedy=f"add {texts}, or [args] in {request.path.with_suffix('.toml')}",
         )
 
 
-def scalar_values(request: Request, arguments: Sequence[Argument]) -> dict[int, int]:
-    """Returns the values of arguments that are no GM pointers.
-
-    A pointer to another memory is an offset into it.
-
-    Raises:
-        PtoError: one is no number, or out of the range of its type.
-    """
-    found = {}
-    for one in arguments:
-        if not one.in_gm:
-            found[one.number] = argument_bits(request.args[one.number], one)
-    return found
+def _bound(argument: Argument, given: Given, seed: int) -> Bound:
+    number = argument.number
+    if not argument.in_gm:
+        return Bound(argument, argument_bits(given, argument))
+    if not isinstance(given.value, str) or integer(given.value) is not None:
+        raise PtoError(
+            f"argument {number} (%{argument.name}) is {argument.kind}, a number is no buffer: "
+            f"{given.value}",
+            where=given.where,
+            legal="data for a buffer",
+            remedy=f"give data, such as --arg {number}=zeros:65536 or --arg {number}=in.npy",
+        )
+    assert argument.pointer is not None
+    source = parse_source(given.value, given.where, given.folder)
+    data = content(source, given.where, dtype=argument.pointer.dtype, seed=(seed, 1, number))
+    return Bound(argument, -1, source, data, source.length if data is None else len(data))
 
 
 def argument_bits(given: Given, one: Argument) -> int:
@@ -136,46 +151,6 @@ def argument_bits(given: Given, one: Argument) -> int:
     return offset
 
 
-def buffers(request: Request, arguments: Sequence[Argument], seed: int) -> tuple[Buffer, ...]:
-    """Returns the buffers of the GM pointers with their bytes, not placed yet.
-
-    Raises:
-        PtoError: the data of one cannot be used.
-    """
-    found = []
-    for one in arguments:
-        if one.in_gm:
-            assert one.pointer is not None
-            given = request.args[one.number]
-            source = _source(given, one)
-            data = content(source, given.where, dtype=one.pointer.dtype, seed=(seed, 1, one.number))
-            length = source.length if data is None else len(data)
-            found.append(Buffer(one, source, data, length))
-    return tuple(found)
-
-
-def _source(given: Given, argument: Argument) -> Source:
-    number = argument.number
-    text = str(given.value)
-    plain = not isinstance(given.value, str) or integer(text) is not None
-    if plain:
-        raise PtoError(
-            f"argument {number} (%{argument.name}) is {argument.kind}, a number is no buffer: "
-            f"{text}",
-            where=given.where,
-            legal="data for a buffer",
-            remedy=POINTER_REMEDY.format(number=number),
-        )
-    return parse_source(text, given.where, given.folder)
-
-
-def wanted(buffer: Buffer, length: int) -> Wanted:
-    """Returns the placement request of a buffer, with room for ``length`` bytes."""
-    size = ELEMENT_BYTES.get(buffer.dtype, 1)
-    align = max(buffer.source.align, size)
-    return Wanted(buffer.title, length, align, buffer.source.address)
-
-
 def gm_accesses(trace: Trace) -> Iterator[tuple[int, int, Move | Compute]]:
     """Yields the range ``start, stop`` in GM that a step touches, and the step.
 
@@ -190,17 +165,17 @@ def gm_accesses(trace: Trace) -> Iterator[tuple[int, int, Move | Compute]]:
 
 
 def placed(
-    found: Sequence[Buffer],
-    room: Mapping[int, int],
+    bound: Sequence[Bound],
+    reach: Mapping[int, int],
     taken: Iterable[Taken],
     avoided: Iterable[Taken],
     seed: tuple[int, int],
-) -> tuple[Buffer, ...]:
-    """Returns buffers with their addresses.
+) -> tuple[Bound, ...]:
+    """Returns arguments with the addresses of buffers.
 
     Args:
-        found: Buffers.
-        room: Number of an argument to the bytes that the program touches from its address on.
+        bound: The arguments.
+        reach: Number of an argument to the bytes that the program touches from its address on.
         taken: Ranges with given contents.
         avoided: Ranges that the program touches by constant addresses.
         seed: Of the addresses, and the program's number in the run: each program has other places.
@@ -208,38 +183,25 @@ def placed(
     Raises:
         PtoError: fixed addresses overlap or leave GM.
     """
-    free = [
-        max(one.length, room.get(one.argument.number, 0)) if one.source.address is None else 0
-        for one in found
-    ]
-    wanted = [
-        Wanted(
-            one.title,
-            free[index] or one.length,
-            max(one.source.align, ELEMENT_BYTES.get(one.dtype, 1)),
-            one.source.address,
-        )
-        for index, one in enumerate(found)
-    ]
-    addresses = place(wanted, (seed[0], 2, seed[1]), taken=taken, avoided=avoided)
-    return tuple(
-        replace(one, address=address) for one, address in zip(found, addresses, strict=True)
-    )
+    found = [one for one in bound if one.source]
+    wanted = [one.wanted(reach.get(one.argument.number, 0)) for one in found]
+    addresses = iter(place(wanted, (seed[0], 2, seed[1]), taken=taken, avoided=avoided))
+    return tuple(replace(one, value=next(addresses)) if one.source else one for one in bound)
 
 
-def check_reach(trace: Trace, found: Sequence[Buffer], own: frozenset[tuple[int, int]]) -> None:
+def check_reach(trace: Trace, bound: Sequence[Bound], own: frozenset[tuple[int, int]]) -> None:
     """Checks that a program touches only its buffers and ranges given by address.
 
     Args:
         trace: The program with its arguments bound.
-        found: Buffers, placed.
+        bound: Its arguments, placed.
         own: Ranges ``start, stop`` of accesses by constant addresses.
 
     Raises:
         ProgramError: an op leaves a buffer; with the first op and the size required.
     """
-    ordered = sorted(found, key=lambda one: one.address)
-    starts = [one.address for one in ordered]
+    ordered = sorted((one for one in bound if one.source), key=lambda one: one.value)
+    starts = [one.value for one in ordered]
     known = {one.number: one.reach for one in trace.arguments}
     reaches = [max(one.length, known.get(one.argument.number, 0)) for one in ordered]
     short = [index for index, one in enumerate(ordered) if reaches[index] > one.length]
@@ -267,10 +229,10 @@ def check_reach(trace: Trace, found: Sequence[Buffer], own: frozenset[tuple[int,
                 step.place,
                 f"pto.{step.name}",
                 "",
-                f"it touches bytes {start - one.address}..{stop - one.address - 1} of {one.title}, "
+                f"it touches bytes {start - one.value}..{stop - one.value - 1} of {one.title}, "
                 f"which has {one.length} bytes",
                 f"a buffer of at least {need[index]} bytes for argument {number}"
-                if start >= one.address
+                if start >= one.value
                 else "bytes from the start of the buffer on",
             )
         )

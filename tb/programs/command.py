@@ -24,12 +24,12 @@ from tb.language.place import ProgramError
 from tb.language.trace import Compute
 from tb.language.verify import INTERNAL, unexpected
 from tb.programs.files import find_programs
-from tb.programs.options import ProgramOptions, Request, request
+from tb.programs.options import ProgramOptions
 from tb.programs.outputs import check_targets, write_outputs
 from tb.programs.prepare import DEFAULT_SEED, Inputs, Prepared, prepare
 from tb.programs.reasons import grouped, reason, table
+from tb.programs.request import Layer, Request, option_layer, read_setup, request, setup_beside
 from tb.programs.served import op_counts
-from tb.programs.setup_file import SetupFile, read_setup, setup_beside
 from tb.programs.traced import write_traces
 from tb.record.record import (
     BufferReport,
@@ -128,8 +128,8 @@ def requests(
     if len(paths) > 1:
         for name, given in (
             ("--setup", options.setup),
-            ("--out", options.outs),
-            ("--dump", options.dumps),
+            ("--out", options.out),
+            ("--dump", options.dump),
         ):
             if given:
                 raise PtoError(
@@ -137,12 +137,12 @@ def requests(
                     where=name,
                     remedy="it is for one program: run it alone, or write it in its setup file",
                 )
-    request(Path(), SetupFile(), options)
+    option_layer(options)
     found = []
     for path in paths:
         with refusing(path, refused):
             beside = Path(options.setup) if options.setup else setup_beside(path)
-            file = read_setup(beside) if beside else SetupFile()
+            file = read_setup(beside) if beside else Layer()
             found.append(request(path, file, options))
     return tuple(found)
 
@@ -210,11 +210,12 @@ def report(one: Prepared) -> ProgramReport:
                 argument=buffer.argument.number,
                 name=buffer.argument.name,
                 kind=buffer.argument.kind,
-                address=buffer.address,
+                address=buffer.value,
                 length=buffer.length,
                 source=buffer.source.text,
             )
-            for buffer in one.buffers
+            for buffer in one.arguments
+            if buffer.source
         ],
         notes=[*one.notes],
         warnings=[*map(str, one.warnings)],
@@ -308,7 +309,7 @@ class Replay:
         several = len(paths) + len(absent) > 1
         refused += (Refusal(name, error) for name, error in absent)
         asked = requests(paths, options, refused if several else None)
-        alone = asked[0].seed if len(asked) == 1 and not several else options.seed
+        alone = asked[0].setup.seed if len(asked) == 1 and not several else options.seed
         settings = RunSettings.model_validate(
             {
                 **machine,

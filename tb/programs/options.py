@@ -1,78 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of one program: its setup file, overridden by the command line."""
+"""Options of the command about programs, as texts and as the keys of a setup file."""
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import cast, get_args
-
-from pydantic_core import PydanticCustomError
+from dataclasses import dataclass
+from typing import Any
 
 from tb.common.errors import PtoError
-from tb.harness.layout import KNOBS
-from tb.isa.spaces import memory_range
-from tb.language.order.verdict import Hazard, hazard_option
 from tb.programs.data import integer
-from tb.programs.setup import (
-    CheckTable,
-    DumpTable,
-    FaultTable,
-    Foreign,
-    Illegal,
-    LoadTable,
-    UbufToUbuf,
-    ctrl_word,
-    space_name,
-)
-from tb.programs.setup_file import SetupFile, check_knob, check_range
 
+REPEATED: Mapping[str, str] = {
+    "args": "--arg", "out": "--out", "load": "--load", "dump": "--dump", "knobs": "--knobs",
+}  # fmt: skip
+"""Keys whose options may be repeated."""
 
-@dataclass(frozen=True)
-class Given:
-    """A value, the place where it was given, and the base folder of its paths."""
-
-    value: object
-    where: str
-    folder: Path = Path()
-
-
-@dataclass(frozen=True)
-class Target:
-    """A file to write, and the place that names it."""
-
-    path: Path
-    where: str
+PLAIN: tuple[str, ...] = ("function", "foreign", "illegal", "ubuf_to_ubuf", "hazard", "ctrl")
+"""Keys whose options are one text."""
 
 
 @dataclass(frozen=True)
 class ProgramOptions:
     """Options of the command line, as they were written.
 
+    They have the names of the keys of :class:`tb.programs.setup.Setup`.
+
     Attributes:
-        args, outs, loads, dumps, knobs: Texts of the options that may be repeated.
-        function, setup: Empty when not given.
-        foreign, illegal, ubuf_to_ubuf, hazard, ctrl: Empty for those of the setup file.
+        args, out, load, dump, knobs: Texts of the options that may be repeated.
+        function, foreign, illegal, ubuf_to_ubuf, hazard, ctrl: Empty for those of the setup file.
+        setup: The setup file; empty for the one beside the program.
         strict: False for that of the setup file.
         seed: None for that of the setup file.
         schedules: Numbers of the schedules to replay under; empty for one plain replay.
     """
 
     args: tuple[str, ...] = ()
-    outs: tuple[str, ...] = ()
-    loads: tuple[str, ...] = ()
-    dumps: tuple[str, ...] = ()
+    out: tuple[str, ...] = ()
+    load: tuple[str, ...] = ()
+    dump: tuple[str, ...] = ()
     knobs: tuple[str, ...] = ()
     function: str = ""
     foreign: str = ""
     illegal: str = ""
     ubuf_to_ubuf: str = ""
-    setup: str = ""
     hazard: str = ""
     ctrl: str = ""
+    setup: str = ""
     strict: bool = False
     seed: int | None = None
     schedules: tuple[int, ...] = ()
@@ -80,18 +54,12 @@ class ProgramOptions:
     def words(self) -> tuple[str, ...]:
         """Returns the options as words that repeat them."""
         found: list[str] = []
-        for name, texts in (
-            ("--arg", self.args),
-            ("--out", self.outs),
-            ("--load", self.loads),
-            ("--dump", self.dumps),
-            ("--knobs", self.knobs),
-        ):
-            for text in texts:
-                found += [name, text]
-        for name in ("function", "foreign", "illegal", "ubuf_to_ubuf", "hazard", "ctrl", "setup"):
+        for name, option in REPEATED.items():
+            for text in getattr(self, name):
+                found += [option, text]
+        for name in (*PLAIN, "setup"):
             if value := getattr(self, name):
-                found += [f"--{name.replace('_', '-')}", value]
+                found += [option_of(name), value]
         if self.strict:
             found.append("--strict")
         if self.seed is not None:
@@ -101,6 +69,26 @@ class ProgramOptions:
         elif self.schedules:
             found += ["--schedules", str(len(self.schedules))]
         return tuple(found)
+
+    def where(self, key: str, part: str | int = "") -> str:
+        """Returns the option that gives a value: for messages.
+
+        Args:
+            key: Key of the value.
+            part: Number of an argument, or index of the option.
+        """
+        option = REPEATED.get(key) or option_of(key)
+        if key in ("load", "dump") and isinstance(part, int):
+            return f"{option} {getattr(self, key)[part]}"
+        if key in ("args", "out") and part != "":
+            pairs = numbered(getattr(self, key), option, "")
+            return next(f"{option} {n}={value}" for n, value in pairs if n == int(part))
+        return option
+
+
+def option_of(key: str) -> str:
+    """Returns the name of the option of a key."""
+    return f"--{key.replace('_', '-')}"
 
 
 MOST_SCHEDULES = 10_000
@@ -131,92 +119,6 @@ def chosen_schedules(count: str, number: str) -> tuple[int, ...]:
     return tuple(range(integer(count) or 0)) if count else ()
 
 
-@dataclass(frozen=True)
-class Request:
-    """Request to run one program.
-
-    Attributes:
-        path: The program.
-        args: Number of an argument to its value.
-        outs: Number of an argument to the file that gets its buffer.
-        loads, dumps, checks, faults: Tables of the setup file and options, each with its place;
-            dumps with their file.
-        backgrounds, knobs, function, illegal, foreign, seed, stall_seed, unit_flags,
-            ubuf_to_ubuf, hazard, strict, ctrl: As of :class:`tb.programs.setup.Setup`.
-        schedules: As of :class:`ProgramOptions`.
-        setup: The setup file, None for none.
-    """
-
-    path: Path
-    args: Mapping[int, Given] = field(default_factory=dict)
-    outs: Mapping[int, Target] = field(default_factory=dict)
-    loads: tuple[tuple[LoadTable, Given], ...] = ()
-    dumps: tuple[tuple[DumpTable, Target], ...] = ()
-    checks: tuple[tuple[CheckTable, Given], ...] = ()
-    faults: tuple[tuple[FaultTable, str], ...] = ()
-    backgrounds: Mapping[str, int] = field(default_factory=dict)
-    knobs: Mapping[str, int] = field(default_factory=dict)
-    function: str = ""
-    illegal: Illegal = "refuse"
-    foreign: Foreign = "refuse"
-    seed: int | None = None
-    stall_seed: int = 0
-    setup: Path | None = None
-    unit_flags: str = ""
-    ubuf_to_ubuf: UbufToUbuf = "bytes"
-    hazard: Hazard = ""
-    strict: bool = False
-    ctrl: int | None = None
-    schedules: tuple[int, ...] = ()
-
-
-def request(path: Path, file: SetupFile, options: ProgramOptions) -> Request:
-    """Returns the request of a program.
-
-    Raises:
-        PtoError: an option cannot be read.
-    """
-    setup = file.setup
-    found = Request(
-        path,
-        {
-            number: Given(value, file.where("args", str(number)), file.folder)
-            for number, value in setup.args.items()
-        },
-        {
-            number: Target(file.folder / name, file.where("out", str(number)))
-            for number, name in setup.out.items()
-        },
-        tuple(
-            (one, Given(one.data, file.where("load", index, "data"), file.folder))
-            for index, one in enumerate(setup.load)
-        ),
-        tuple(
-            (one, Target(file.folder / one.file, file.where("dump", index, "file")))
-            for index, one in enumerate(setup.dump)
-        ),
-        tuple(
-            (one, Given(one.data, file.where("check", index), file.folder))
-            for index, one in enumerate(setup.check)
-        ),
-        tuple((one, file.where("fault", index)) for index, one in enumerate(setup.fault)),
-        setup.backgrounds,
-        setup.knobs,
-        setup.function,
-        setup.illegal,
-        setup.foreign,
-        setup.seed,
-        setup.stall_seed,
-        file.path,
-        setup.unit_flags,
-        setup.ubuf_to_ubuf,
-        setup.hazard or "",
-        setup.strict,
-        setup.ctrl,
-    )
-    return _with_options(found, options)
-
-
 def numbered(texts: Sequence[str], option: str, example: str) -> Iterable[tuple[int, str]]:
     """Yields number and value of options of the form ``N=VALUE``.
 
@@ -242,114 +144,52 @@ def numbered(texts: Sequence[str], option: str, example: str) -> Iterable[tuple[
         yield int(number), value.strip()
 
 
-def _with_options(found: Request, options: ProgramOptions) -> Request:
-    args = {
-        number: Given(text, f"--arg {number}={text}")
-        for number, text in numbered(options.args, "--arg", "0=in.npy")
-    }
-    outs = {
-        number: Target(Path(text), f"--out {number}={text}")
-        for number, text in numbered(options.outs, "--out", "0=out.bin")
-    }
-    illegal = _choice("--illegal", options.illegal, get_args(Illegal))
-    foreign = _choice("--foreign", options.foreign, get_args(Foreign))
-    unit = _choice("--ubuf-to-ubuf", options.ubuf_to_ubuf, get_args(UbufToUbuf))
-    return replace(
-        found,
-        args={**found.args, **args},
-        outs={**found.outs, **outs},
-        loads=(*found.loads, *map(_load, options.loads)),
-        dumps=(*found.dumps, *map(_dump, options.dumps)),
-        knobs={**found.knobs, **_knobs(options.knobs)},
-        function=options.function or found.function,
-        illegal=cast(Illegal, illegal or found.illegal),
-        foreign=cast(Foreign, foreign or found.foreign),
-        ubuf_to_ubuf=cast(UbufToUbuf, unit or found.ubuf_to_ubuf),
-        hazard=hazard_option(options.hazard) or found.hazard,
-        strict=options.strict or found.strict,
-        ctrl=ctrl_option(options.ctrl) if options.ctrl else found.ctrl,
-        seed=found.seed if options.seed is None else options.seed,
-        schedules=options.schedules,
-    )
-
-
-def ctrl_option(text: str) -> int:
-    """Returns the value of ``--ctrl``.
+def as_keys(options: ProgramOptions) -> dict[str, Any]:
+    """Returns the options as the keys of a setup file.
 
     Raises:
-        PtoError: it is no value of CTRL.
+        PtoError: one is not of its form; values are not checked.
     """
-    try:
-        return ctrl_word(text)
-    except PydanticCustomError as error:
-        raise PtoError(error.message(), where="--ctrl") from None
+    found: dict[str, Any] = {
+        name: value for name in (*PLAIN, "strict") if (value := getattr(options, name))
+    }
+    if options.seed is not None:
+        found["seed"] = options.seed
+    for name, example in (("args", "0=in.npy"), ("out", "0=out.bin")):
+        if texts := getattr(options, name):
+            pairs = numbered(texts, REPEATED[name], example)
+            found[name] = {str(number): value for number, value in pairs}
+    for key, part, example in (
+        ("load", "data", "ub0@0x100=tile.npy"),
+        ("dump", "file", "ub0@0:4096=ub.bin"),
+    ):
+        if texts := getattr(options, key):
+            found[key] = [_table(key, text, part, example) for text in texts]
+    if options.knobs:
+        found["knobs"] = _knobs(options.knobs)
+    return found
 
 
-def _choice(option: str, text: str, legal: tuple[str, ...]) -> str:
-    if text and text not in legal:
-        raise PtoError(f"{option} is {text!r}", where=option, legal=", ".join(legal))
-    return text
+_RANGE = re.compile(r"\s*(\w+)\s*(?:@\s*(\w+)\s*)?(?::\s*(\w+)\s*)?=\s*(.*\S)\s*")
 
 
-def _split(text: str, option: str, example: str) -> tuple[str, int | None, int, int | None, str]:
-    """Returns memory, argument, address, length and file of ``MEMORY@ADDRESS:LENGTH=FILE``."""
-    found = re.fullmatch(r"\s*(\w+)\s*(?:@\s*(\w+)\s*)?(?::\s*(\w+)\s*)?=(.*)", text)
-    address = integer(found[2]) if found and found[2] else 0
-    length = integer(found[3]) if found and found[3] else None
-    broken = address is None or (found and found[3] and not length)
-    if not found or broken or not found[4].strip():
-        raise PtoError(
-            f"{option} {text!r} is not understood",
-            where=option,
-            legal=f"such as {example}; a memory, or argN for the buffer of an argument",
-        )
-    assert address is not None
-    if argument := re.fullmatch(r"arg(\d+)", found[1]):
-        return "", int(argument[1]), address, length, found[4].strip()
-    try:
-        space = space_name(found[1])
-    except PydanticCustomError as error:
-        raise PtoError(error.message(), where=f"{option} {text}", legal="or argN") from None
-    try:
-        check_range(space, address, length or 1)
-    except PtoError as error:
-        error.where = f"{option} {text}"
-        raise
-    return space, None, address, length, found[4].strip()
-
-
-def _load(text: str) -> tuple[LoadTable, Given]:
-    space, arg, address, length, data = _split(text, "--load", "ub0@0x100=tile.npy")
-    if length is not None:
-        raise PtoError(
-            f"--load {text!r} has a length",
-            where="--load",
-            legal="MEMORY@ADDRESS=DATA: the data are as long as they are",
-        )
-    table = LoadTable.model_construct(
-        space=space, arg=arg, address=address, data=data, offset=0, length=None
+def _table(key: str, text: str, part: str, example: str) -> dict[str, Any]:
+    """Returns the table that ``MEMORY@ADDRESS:LENGTH=VALUE`` stands for; ``part`` is its value."""
+    found = _RANGE.fullmatch(text)
+    if found:
+        memory, address, length, value = found.groups()
+        buffer = re.fullmatch(r"arg(\d+)", memory)
+        table: dict[str, Any] = {"arg": int(buffer[1])} if buffer else {"space": memory}
+        table |= {"address": integer(address or "0"), part: value}
+        if length:
+            table["length"] = integer(length)
+        if None not in table.values():
+            return table
+    raise PtoError(
+        f"{REPEATED[key]} {text!r} is not understood",
+        where=REPEATED[key],
+        legal=f"such as {example}; a memory, or argN for the buffer of an argument",
     )
-    return table, Given(data, f"--load {text}")
-
-
-def _dump(text: str) -> tuple[DumpTable, Target]:
-    space, arg, address, length, name = _split(text, "--dump", "ub0@0:4096=ub.bin")
-    if length is None:
-        if arg is not None:
-            raise PtoError(
-                f"--dump {text!r} has no length",
-                where="--dump",
-                remedy=f"--out {arg}={name} writes the whole buffer",
-            )
-        length = len(memory_range(space)[1]) - address
-        if space == "gm":
-            raise PtoError(
-                f"--dump {text!r} has no length", where="--dump", legal="gm@ADDRESS:LENGTH=FILE"
-            )
-    table = DumpTable.model_construct(
-        space=space, arg=arg, address=address, length=length, file=name
-    )
-    return table, Target(Path(name), f"--dump {text}")
 
 
 def _knobs(texts: Sequence[str]) -> dict[str, int]:
@@ -360,19 +200,7 @@ def _knobs(texts: Sequence[str]) -> dict[str, int]:
             continue
         name, equals, text = (part.strip() for part in word.partition("="))
         value = integer(text)
-        if name not in KNOBS:
-            close = difflib.get_close_matches(name, KNOBS, 1)
-            raise PtoError(
-                f"knob {name!r} is unknown" + (f"; did you mean {close[0]}?" if close else ""),
-                where="--knobs",
-                legal=", ".join(KNOBS),
-            )
         if not equals or value is None:
             raise PtoError(f"--knobs {word!r} is not understood", where="--knobs", legal="a=1,b=2")
-        try:
-            check_knob(name, value)
-        except PtoError as error:
-            error.where = "--knobs"
-            raise
         found[name] = value
     return found

@@ -11,7 +11,7 @@ from pathlib import Path
 from tb.common.errors import PtoError
 from tb.common.files import is_special, write_bytes
 from tb.programs.arrays import file_bytes
-from tb.programs.options import Target
+from tb.programs.request import Given
 
 REMEDY = "name a file in a folder that can be written"
 
@@ -27,7 +27,7 @@ class Output:
         dtype: Element type, empty for plain bytes.
     """
 
-    target: Target
+    target: Given
     dump: str
     length: int
     dtype: str = ""

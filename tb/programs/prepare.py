@@ -8,7 +8,7 @@ ops, arguments and their buffers, ops that no engine takes, files.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,25 +23,16 @@ from tb.language.reader import Source, read_file
 from tb.language.rules.check import HINT_RULES, check
 from tb.language.rules.compiler import NOT_EXECUTED
 from tb.language.rules.remarks import program_remarks
-from tb.language.run.walk import trace
+from tb.language.run.walk import arguments_of, trace
 from tb.language.trace import Trace
-from tb.programs.buffers import (
-    Buffer,
-    buffers,
-    check_arguments,
-    check_reach,
-    gm_accesses,
-    placed,
-    scalar_values,
-)
+from tb.programs.buffers import Bound, bind, check_reach, gm_accesses, placed, values
 from tb.programs.data import Bytes, content, parse_source
 from tb.programs.job import Check, Dump, Load, ProgramJob, set_flags
-from tb.programs.options import Given, Request
 from tb.programs.outputs import Output
 from tb.programs.placement import Taken
+from tb.programs.request import Request
 from tb.programs.served import unserved
-from tb.programs.setup import CheckTable, LoadTable, RangeTable
-from tb.programs.setup_file import check_range
+from tb.programs.setup import RangeTable, Setup, check_range
 
 DEFAULT_SEED = 1
 
@@ -75,7 +66,7 @@ class Prepared:
         request: The request.
         job: Input of the simulation.
         trace, order: Its ops and their order.
-        buffers: Buffers of its arguments.
+        arguments: Its arguments with their values and buffers.
         outputs: Files to write.
         inputs: Files that it read.
         notes: Remarks on its text and its order.
@@ -86,7 +77,7 @@ class Prepared:
     job: ProgramJob
     trace: Trace
     order: Order
-    buffers: tuple[Buffer, ...]
+    arguments: tuple[Bound, ...]
     outputs: tuple[Output, ...]
     inputs: tuple[Path, ...]
     notes: tuple[str, ...] = ()
@@ -94,10 +85,10 @@ class Prepared:
 
 
 class _Ranges:
-    """Resolution of ranges in options and setup files against the buffers."""
+    """Resolution of ranges of a setup against the buffers."""
 
-    def __init__(self, found: Sequence[Buffer]) -> None:
-        self._buffers = {one.argument.number: one for one in found}
+    def __init__(self, bound: Sequence[Bound]) -> None:
+        self._buffers = {one.argument.number: one for one in bound if one.source}
 
     def resolve(self, table: RangeTable, length: int, where: str) -> tuple[str, int]:
         """Returns memory and address of a range.
@@ -120,10 +111,10 @@ class _Ranges:
                 where=where,
                 legal=f"it has {buffer.length} bytes",
             )
-        return "gm", buffer.address + table.address
+        return "gm", buffer.value + table.address
 
-    def buffer(self, number: int, where: str) -> Buffer:
-        """Returns the buffer of an argument.
+    def buffer(self, number: int, where: str) -> Bound:
+        """Returns an argument with a buffer.
 
         Raises:
             PtoError: the argument is no pointer to GM.
@@ -156,7 +147,7 @@ def prepare(
     try:
         return _prepared(source, request, number, inputs, manifests)
     except ProgramError as error:
-        errors, warnings = judged((*error.findings, *source.warnings), strict=request.strict)
+        errors, warnings = judged((*error.findings, *source.warnings), strict=request.setup.strict)
         raise ProgramError((*errors, *warnings), remedy=error.remedy) from None
 
 
@@ -164,127 +155,124 @@ def _prepared(
     source: Source, request: Request, number: int, inputs: Inputs, manifests: Iterable[Manifest]
 ) -> Prepared:
     """Returns a program that was read; arguments and errors as of :func:`prepare`."""
-    seed = DEFAULT_SEED if request.seed is None else request.seed
-    scalars, known = _signature(source, request)
-    found = buffers(request, known.arguments, seed)
-    loads = [(table, given, _load_data(table, given, seed, at)) for at, (table, given) in
-             enumerate(request.loads)]  # fmt: skip
-    own = list(gm_accesses(known))
-    avoided = [Taken(start, stop, "the program") for start, stop, _ in own]
-    looked_at = ((one.space, one.address, one.length or 1) for one, _ in request.checks)
-    dumped = ((one.space, one.address, one.length) for one, _ in request.dumps)
-    avoided += [
-        Taken(address, address + length, "the setup")
-        for space, address, length in (*looked_at, *dumped)
-        if space == "gm"
-    ]
-    taken = [
-        Taken(table.address, table.address + len(data), f"what {given.where} loads")
-        for table, given, data in loads
-        if table.space == "gm"
-    ]
-    reach = {one.number: one.reach for one in known.arguments}
-    found = placed(found, reach, taken, avoided, (seed, number))
-    bound = trace(
-        source,
-        function=request.function,
-        arguments={**scalars, **{one.argument.number: one.address for one in found}},
-        foreign=request.foreign,
-        ubuf_to_ubuf=request.ubuf_to_ubuf,
-        ctrl=request.ctrl,
-    )
-    check_reach(bound, found, frozenset((start, stop) for start, stop, _ in own))
+    setup = request.setup
+    seed = DEFAULT_SEED if setup.seed is None else setup.seed
+    bound = _bound(source, request, seed)
+    scalars = values(one for one in bound if not one.source)
+    known = _walk(source, setup, arguments=scalars, static=True)
+    loads = [_load_data(request, at, seed) for at in range(len(setup.load))]
+    own = [(start, stop) for start, stop, _ in gm_accesses(known)]
+    bound = _placed(request, bound, known, own, loads, (seed, number))
+    walked = _walk(source, setup, arguments=values(bound))
+    check_reach(walked, bound, frozenset(own))
     if request.schedules:
         _check_faults(request)
     # The replays of several schedules show what a hazard does.
-    hazard = request.hazard or ("warn" if request.schedules else "")
-    sequence = order(bound, hazard=hazard, unit_flags=set_flags(request.unit_flags))
-    contents = _contents(request, [(table, len(data)) for table, _, data in loads])
-    warnings = _reject(
-        request, source, bound, sequence, manifests, unloaded(bound, sequence, contents)
-    )
-    ranges = _Ranges(found)
-    title = str(request.path)
-    outputs, dumps = _outputs(request, number, ranges)
-    job = ProgramJob(
-        path=str(request.path.resolve()),
-        title=title,
-        function=request.function,
-        arguments={**scalars, **{one.argument.number: one.address for one in found}},
-        illegal=request.illegal,
-        foreign=request.foreign,
-        ubuf_to_ubuf=request.ubuf_to_ubuf,
-        ctrl=request.ctrl,
-        backgrounds=dict(request.backgrounds),
-        loads=(
-            *(inputs.load("gm", one.address, one.data) for one in found if one.data is not None),
-            *(
-                inputs.load(*ranges.resolve(table, len(data), given.where), data)
-                for table, given, data in loads
-            ),
-        ),
-        dumps=dumps,
-        checks=tuple(_check(table, given, ranges, inputs) for table, given in request.checks),
-        knobs=dict(request.knobs),
-        seed=seed,
-        stall_seed=request.stall_seed,
-        unit_flags=request.unit_flags,
-        faults=tuple(
-            table.keywords(*ranges.resolve(table, table.length, where))
-            for table, where in request.faults
-        ),
-        schedules=request.schedules,
-    )
-    read = [request.path, *([request.setup] if request.setup else [])]
-    read += [one.source.path for one in found if not one.source.maker]
-    notes = (*source.notes, *sequence.notes, *program_remarks(bound))
-    return Prepared(request, job, bound, sequence, found, outputs, tuple(read), notes, warnings)
+    hazard = setup.hazard or ("warn" if request.schedules else "")
+    sequence = order(walked, hazard=hazard, unit_flags=set_flags(setup.unit_flags))
+    unwritten = unloaded(walked, sequence, _contents(setup, loads))
+    warnings = _reject(request, source, walked, sequence, manifests, unwritten)
+    outputs, job = _job(request, number, seed, bound, loads, inputs)
+    read = [request.path, *([request.file] if request.file else [])]
+    read += [one.source.path for one in bound if one.source and not one.source.maker]
+    notes = (*source.notes, *sequence.notes, *program_remarks(walked))
+    return Prepared(request, job, walked, sequence, bound, outputs, tuple(read), notes, warnings)
 
 
-def _signature(source: Source, request: Request) -> tuple[dict[int, int], Trace]:
-    """Returns the values of scalars, and a trace with only these bound."""
-    known = trace(
+def _walk(
+    source: Source, setup: Setup, *, arguments: Mapping[int, int], static: bool = False
+) -> Trace:
+    return trace(
         source,
-        function=request.function,
-        static=True,
-        foreign=request.foreign,
-        ubuf_to_ubuf=request.ubuf_to_ubuf,
-        ctrl=request.ctrl,
+        function=setup.function,
+        arguments=arguments,
+        static=static,
+        foreign=setup.foreign,
+        ubuf_to_ubuf=setup.ubuf_to_ubuf,
+        ctrl=setup.ctrl,
     )
+
+
+def _bound(source: Source, request: Request, seed: int) -> tuple[Bound, ...]:
+    """Returns the arguments; errors that do not depend on them are reported first."""
     try:
-        check_arguments(request, known.arguments, known.function)
+        return bind(request, arguments_of(source, request.setup.function), seed)
     except PtoError as error:
-        # Errors that do not depend on arguments are reported before missing arguments.
-        errors, _ = judged(_broken(request, known), strict=request.strict)
+        known = _walk(source, request.setup, arguments={}, static=True)
+        errors, _ = judged(_broken(request, known), strict=request.setup.strict)
         if errors:
             raise ProgramError(errors, remedy=f"correct the program; {error.what}") from None
         raise
-    scalars = scalar_values(request, known.arguments)
-    if scalars:
-        known = trace(
-            source,
-            function=request.function,
-            arguments=scalars,
-            static=True,
-            foreign=request.foreign,
-            ubuf_to_ubuf=request.ubuf_to_ubuf,
-            ctrl=request.ctrl,
-        )
-    return scalars, known
 
 
-def _contents(
-    request: Request, loads: Iterable[tuple[LoadTable, int]]
-) -> dict[str, list[tuple[int, int]]]:
+def _placed(
+    request: Request,
+    bound: Sequence[Bound],
+    known: Trace,
+    own: Iterable[tuple[int, int]],
+    loads: Iterable[Bytes],
+    seed: tuple[int, int],
+) -> tuple[Bound, ...]:
+    """Returns the arguments with the addresses of buffers."""
+    setup = request.setup
+    avoided = [Taken(start, stop, "the program") for start, stop in own]
+    avoided += [
+        Taken(one.address, one.address + (one.length or 1), "the setup")
+        for one in (*setup.check, *setup.dump)
+        if one.space == "gm"
+    ]
+    taken = [
+        Taken(one.address, one.address + len(data), f"what {request.given['load', at].where} loads")
+        for at, (one, data) in enumerate(zip(setup.load, loads, strict=True))
+        if one.space == "gm"
+    ]
+    reach = {one.number: one.reach for one in known.arguments}
+    return placed(bound, reach, taken, avoided, seed)
+
+
+def _job(
+    request: Request,
+    number: int,
+    seed: int,
+    bound: Sequence[Bound],
+    loads: Sequence[Bytes],
+    inputs: Inputs,
+) -> tuple[tuple[Output, ...], ProgramJob]:
+    """Returns the files to write, and the input of the simulation."""
+    setup, ranges = request.setup, _Ranges(bound)
+    outputs, dumps = _outputs(request, number, ranges)
+    filled = [inputs.load("gm", one.value, one.data) for one in bound if one.data is not None]
+    for at, (table, data) in enumerate(zip(setup.load, loads, strict=True)):
+        place = ranges.resolve(table, len(data), request.given["load", at].where)
+        filled.append(inputs.load(*place, data))
+    job = ProgramJob(
+        **setup.behaviour(),
+        path=str(request.path.resolve()),
+        title=str(request.path),
+        arguments=values(bound),
+        loads=tuple(filled),
+        dumps=dumps,
+        checks=tuple(_check(request, at, ranges, inputs) for at in range(len(setup.check))),
+        seed=seed,
+        faults=tuple(
+            table.keywords(*ranges.resolve(table, table.length, request.given["fault", at].where))
+            for at, table in enumerate(setup.fault)
+        ),
+        schedules=request.schedules,
+    )
+    return outputs, job
+
+
+def _contents(setup: Setup, loads: Iterable[Bytes]) -> dict[str, list[tuple[int, int]]]:
     """Returns the ranges of the operands of products that the setup gives contents, by memory."""
     found: dict[str, list[tuple[int, int]]] = {name: [] for name in OPERANDS}
-    for name in request.backgrounds:
+    for name in setup.backgrounds:
         for memory in L0_SEGMENTS if name == Space.L0.name.lower() else (name,):
             if memory in found:
                 found[memory].append((0, len(memory_range(memory)[1])))
-    for table, length in loads:
-        if table.arg is None and table.space in found:
-            found[table.space].append((table.address, table.address + length))
+    for table, data in zip(setup.load, loads, strict=True):
+        if table.space in found:
+            found[table.space].append((table.address, table.address + len(data)))
     return found
 
 
@@ -305,7 +293,7 @@ def _reject(
     findings += unserved(bound, manifests)
     # A load that breaks a rule writes nothing: it is the error, not the product after it.
     findings += () if any(one.severity == "error" for one in broken) else unwritten
-    errors, warnings = judged(findings, strict=request.strict)
+    errors, warnings = judged(findings, strict=request.setup.strict)
     if errors:
         remedy = "nothing has run: correct the program"
         raise ProgramError((*errors, *warnings), remedy=remedy)
@@ -314,10 +302,10 @@ def _reject(
 
 def _check_faults(request: Request) -> None:
     """Raises PtoError where schedules may leave different bytes for another reason than a race."""
-    if request.faults and len(request.schedules) > 1:
+    if request.setup.fault and len(request.schedules) > 1:
         raise PtoError(
             "a program with memory errors leaves undefined bytes, which schedules may not compare",
-            where=request.faults[0][1],
+            where=request.given["fault", 0].where,
             remedy="remove [[fault]] from the setup file, or replay without --schedules",
         )
 
@@ -327,7 +315,7 @@ def _broken(request: Request, found: Trace) -> tuple[Finding, ...]:
 
     Where these are, a hint that does not fit is left to the engine.
     """
-    send = request.illegal == "send"
+    send = request.setup.illegal == "send"
     broken = (*found.findings, *check(found, d_rules=not send))
     kept = (one for one in broken if not send or one.rule not in HINT_RULES)
     return tuple(_not_executed(one) if one.rule in NOT_EXECUTED else one for one in kept)
@@ -341,12 +329,13 @@ def _not_executed(found: Finding) -> Finding:
     return replace(found, message=message, severity="error")
 
 
-def _load_data(table: LoadTable, given: Given, seed: int, at: int) -> Bytes:
-    """Returns the bytes of a load.
+def _load_data(request: Request, at: int, seed: int) -> Bytes:
+    """Returns the bytes of load number ``at``.
 
     Raises:
         PtoError: they are not available, or the file is too short.
     """
+    table, given = request.setup.load[at], request.given["load", at]
     source = parse_source(str(given.value), given.where, given.folder)
     if source.address is not None or source.align:
         raise PtoError(
@@ -374,21 +363,21 @@ def _load_data(table: LoadTable, given: Given, seed: int, at: int) -> Bytes:
     return data[table.offset : stop]
 
 
-def _check(table: CheckTable, given: Given, ranges: _Ranges, inputs: Inputs) -> Check:
-    """Returns a check with the CRC-32 of its bytes."""
-    length, crc32 = table.length, table.crc32
+def _check(request: Request, at: int, ranges: _Ranges, inputs: Inputs) -> Check:
+    """Returns check number ``at`` with the CRC-32 of its bytes."""
+    table, given = request.setup.check[at], request.given["check", at]
+    length, crc32, where = table.length, table.crc32, given.where
     data: Bytes | None = None
     if length is None or crc32 is None:
-        data = content(parse_source(str(given.value), given.where, given.folder), given.where)
+        data = content(parse_source(table.data, where, given.folder), where)
         if data is None or length not in (None, len(data)):
             raise PtoError(
-                f"a check of {length or 'no'} bytes against {given.value}",
-                where=given.where,
+                f"a check of {length or 'no'} bytes against {table.data}",
+                where=where,
                 legal="data of the bytes to compare" if data is None else f"{len(data)} bytes",
             )
         length, crc32 = len(data), zlib.crc32(data.tobytes())
-    space, address = ranges.resolve(table, length, given.where)
-    where = given.where
+    space, address = ranges.resolve(table, length, where)
     if table.arg is not None:
         where += f": {ranges.buffer(table.arg, where).title}"
     return Check(
@@ -406,14 +395,16 @@ def _outputs(
 ) -> tuple[tuple[Output, ...], tuple[Dump, ...]]:
     """Returns the files to write, and the dumps of the simulation for them."""
     outputs, dumps = [], []
-    for argument, target in sorted(request.outs.items()):
+    for argument in sorted(request.setup.out):
+        target = request.given["out", argument]
         buffer = ranges.buffer(argument, target.where)
         name = f"out-{number}-{argument}.bin"
         outputs.append(Output(target, name, buffer.length, buffer.dtype))
-        dumps.append(Dump(space="gm", address=buffer.address, length=buffer.length, file=name))
-    for index, (table, target) in enumerate(request.dumps):
-        space, address = ranges.resolve(table, table.length, target.where)
+        dumps.append(Dump(space="gm", address=buffer.value, length=buffer.length, file=name))
+    for index, table in enumerate(request.setup.dump):
+        target = request.given["dump", index]
+        space, address = ranges.resolve(table, table.size, target.where)
         name = f"dump-{number}-{index}.bin"
-        outputs.append(Output(target, name, table.length))
-        dumps.append(Dump(space=space, address=address, length=table.length, file=name))
+        outputs.append(Output(target, name, table.size))
+        dumps.append(Dump(space=space, address=address, length=table.size, file=name))
     return tuple(outputs), tuple(dumps)

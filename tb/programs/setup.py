@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schema of a setup file, ``x.toml`` next to ``x.pto``.
+"""Setup of a program: arguments, memories before and after, checks, outputs, memory errors.
 
-Arguments of the kernel, memories before and after, checks, outputs, memory errors.
-:mod:`tb.programs.setup_file` reads it. A value of data is written as on the command line
+A setup file, ``x.toml`` next to ``x.pto``, and the options of the command have the same keys;
+:mod:`tb.programs.request` reads both. A value of data is written as on the command line
 (:mod:`tb.programs.data`): a file, ``zeros:BYTES``, ``ones:BYTES``, ``empty:BYTES``,
-``random:BYTES``, ``pattern:SEED:BYTES``, ``hex:DIGITS``. Paths are relative to the setup file.
+``random:BYTES``, ``pattern:SEED:BYTES``, ``hex:DIGITS``. Paths in a file are relative to it.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ import difflib
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from tb.harness.layout import KNOBS
+from tb.common.errors import PtoError
+from tb.harness.layout import FAULTS, KNOBS
 from tb.isa.ctrl import CTRL_BITS
 from tb.isa.ops import SLOTS
-from tb.isa.spaces import L0_SEGMENTS, Space
+from tb.isa.spaces import L0_SEGMENTS, Space, memory_range
+from tb.language.order.verdict import Hazard, hazard_option
 
 SPACE_ALIASES: dict[str, str] = {
     "ub": "ub0",
@@ -47,6 +49,16 @@ BACKGROUNDS: tuple[str, ...] = tuple(space.name.lower() for space in Space)
 """Names of what has one background: ``l0`` is that of L0A, L0B and their scales."""
 
 
+def refused(error: PtoError, key: str = "") -> PydanticCustomError:
+    """Returns an error of a value for pydantic.
+
+    Args:
+        error: The error; :mod:`tb.programs.request` adds the place.
+        key: Key of the part of the value that is wrong; empty for all of it.
+    """
+    return PydanticCustomError("setup", "{what}", {"what": error.what, "of": error, "key": key})
+
+
 def space_name(text: str, names: tuple[str, ...] = SPACES) -> str:
     """Returns the name of a memory, given that or an alias, in any case.
 
@@ -55,59 +67,75 @@ def space_name(text: str, names: tuple[str, ...] = SPACES) -> str:
     """
     name = SPACE_ALIASES.get(text.lower(), text.lower())
     if name not in names:
-        raise PydanticCustomError(
-            "space",
-            "memory {name} is unknown: one of {legal}",
-            {"name": repr(text), "legal": ", ".join(names)},
-        )
+        raise refused(PtoError(f"memory {name!r} is unknown", legal=", ".join(names)))
     return name
+
+
+def check_range(space: str, address: int, length: int) -> None:
+    """Raises PtoError when a range leaves its memory; the caller adds the place."""
+    size = len(memory_range(space)[1])
+    if address < 0 or address + length > size:
+        raise PtoError(
+            f"{length} bytes at {address:#x} leave {space}",
+            legal=f"{space} has {size} bytes: addresses 0..{size - 1:#x}",
+            remedy="move or shorten the range",
+        )
 
 
 def _background_name(text: str) -> str:
     return space_name(text, BACKGROUNDS)
 
 
-def _knob_name(name: str) -> str:
-    if name not in KNOBS:
-        close = difflib.get_close_matches(name, KNOBS, 1)
-        raise PydanticCustomError(
-            "knob",
-            "knob {name} is unknown{close}: one of {legal}",
-            {
-                "name": repr(name),
-                "close": f", did you mean {close[0]}?" if close else "",
-                "legal": ", ".join(KNOBS),
-            },
-        )
-    return name
+def _knobs(values: dict[str, int]) -> dict[str, int]:
+    for name, value in values.items():
+        if name not in KNOBS:
+            close = difflib.get_close_matches(name, KNOBS, 1)
+            what = f"knob {name!r} is unknown" + (f"; did you mean {close[0]}?" if close else "")
+            raise refused(PtoError(what, legal=", ".join(KNOBS)), name)
+        knob = KNOBS[name]
+        if not knob.low <= value <= knob.high:
+            legal = f"{knob.low}..{knob.high}, {knob.meaning}"
+            raise refused(PtoError(f"knob {name} is {value}", legal=legal), name)
+    return values
 
 
 def _number(value: object) -> object:
     """Converts a key of a table, which is text in TOML."""
     if isinstance(value, str) and not re.fullmatch(r"0|[1-9]\d*", value):
-        raise PydanticCustomError(
-            "argument_number",
-            "{value} is no number of an argument: 0 is the first",
-            {"value": repr(value)},
-        )
+        what = f"{value!r} is no number of an argument: 0 is the first"
+        raise refused(PtoError(what))
     return int(value) if isinstance(value, str) else value
 
 
-def ctrl_word(value: object) -> int:
+def ctrl_word(value: object, where: str = "") -> int:
     """Returns a value of CTRL, given as a number or as text.
 
     Raises:
-        PydanticCustomError: it is none.
+        PtoError: it is none.
     """
     with suppress(ValueError):
         word = int(value.strip(), 0) if isinstance(value, str) else value
         if type(word) is int and 0 <= word < 1 << CTRL_BITS:
             return word
-    raise PydanticCustomError(
-        "ctrl",
-        "{value} is no value of CTRL: an integer 0..{most}, or text such as {example}",
-        {"value": repr(value), "most": hex((1 << CTRL_BITS) - 1), "example": "'0x1000000000000'"},
+    most = hex((1 << CTRL_BITS) - 1)
+    raise PtoError(
+        f"{value!r} is no value of CTRL: an integer 0..{most}, or text such as '0x1000000000000'",
+        where=where,
     )
+
+
+def _ctrl(value: object) -> int:
+    try:
+        return ctrl_word(value)
+    except PtoError as error:
+        raise refused(error) from None
+
+
+def _hazard(value: object) -> Hazard:
+    try:
+        return hazard_option(str(value) or "''", "hazard")
+    except PtoError as error:
+        raise refused(error) from None
 
 
 def _scalar(value: object) -> object:
@@ -123,28 +151,45 @@ Whole = Annotated[int, Field(strict=True, ge=0)]
 Length = Annotated[int, Field(strict=True, ge=1)]
 ArgumentNumber = Annotated[int, BeforeValidator(_number)]
 Value = Annotated[Any, BeforeValidator(_scalar)]
-Knobs = dict[Annotated[str, AfterValidator(_knob_name)], Annotated[int, Field(strict=True)]]
+Text = Annotated[str, Field(min_length=1)]
 Illegal = Literal["refuse", "send"]
 Foreign = Literal["refuse", "skip"]
 UbufToUbuf = Literal["bytes", "blocks"]
 
 
-class _Table(BaseModel):
+class Table(BaseModel):
+    """Values that cannot change, without further keys."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class RangeTable(_Table):
+class RangeTable(Table):
     """A range of a memory, or of the buffer of an argument.
 
     Attributes:
         space: The memory, or
         arg: the number of an argument that is a GM pointer.
         address: First byte; an offset where an argument is named.
+        length: Bytes; None for those of the data or file.
     """
 
     space: SpaceName = ""
     arg: Whole | None = None
     address: Whole = 0
+    length: Length | None = None
+
+    @model_validator(mode="after")
+    def _in_its_memory(self) -> Self:
+        if (not self.space) == (self.arg is None):
+            what = "space and arg" if self.space else "neither space nor arg"
+            legal = "space, the name of a memory, or arg, the number of an argument"
+            raise refused(PtoError(what, legal=legal))
+        try:
+            if self.space:
+                check_range(self.space, self.address, self.length or 1)
+        except PtoError as error:
+            raise refused(error, "address") from None
+        return self
 
 
 class LoadTable(RangeTable):
@@ -155,16 +200,30 @@ class LoadTable(RangeTable):
         offset, length: Which bytes of a file; all from the offset on when no length is given.
     """
 
-    data: str = Field(min_length=1)
+    data: Text
     offset: Whole = 0
-    length: Length | None = None
 
 
 class DumpTable(RangeTable):
-    """``[[dump]]``: bytes of a memory that are written to a file when the program has passed."""
+    """``[[dump]]``: bytes of a memory that are written to a file when the program has passed.
 
-    length: Length
-    file: str = Field(min_length=1)
+    Without a length they are the rest of an on-chip memory.
+    """
+
+    file: Text
+
+    @model_validator(mode="after")
+    def _has_an_end(self) -> Self:
+        if self.length is None and self.space in ("", "gm"):
+            remedy = "" if self.space else f"--out {self.arg}={self.file} writes the whole buffer"
+            legal = "gm@ADDRESS:LENGTH=FILE, or key length of [[dump]]"
+            raise refused(PtoError("a dump of gm has no length", legal=legal, remedy=remedy))
+        return self
+
+    @property
+    def size(self) -> int:
+        """Bytes to write."""
+        return self.length or len(memory_range(self.space)[1]) - self.address
 
 
 class CheckTable(RangeTable):
@@ -176,14 +235,14 @@ class CheckTable(RangeTable):
         data: the bytes themselves; the length may be left out then.
     """
 
-    length: Length | None = None
     crc32: Annotated[int, Field(strict=True, ge=0, lt=1 << 32)] | None = None
     data: str = ""
 
-    @property
-    def complete(self) -> bool:
-        """Tells whether exactly one of both forms is used, and is complete."""
-        return bool(self.data) if self.crc32 is None else not self.data and self.length is not None
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if bool(self.data) == (self.crc32 is not None) or not (self.data or self.length):
+            raise refused(PtoError("a check needs length and crc32, or data"))
+        return self
 
 
 class FaultTable(RangeTable):
@@ -205,6 +264,15 @@ class FaultTable(RangeTable):
         ("mte1", "mte2", "mte3", "fix"), min_length=1
     )
 
+    @model_validator(mode="after")
+    def _of_its_memory(self) -> Self:
+        gm = self.arg is not None or self.space == "gm"
+        if gm == (self.kind == "local"):
+            what = f"a fault of {self.space or 'gm'} is {self.kind}"
+            legal = "slverr, decerr of gm; local of the other memories"
+            raise refused(PtoError(what, legal=legal), "kind")
+        return self
+
     def keywords(self, space: str, address: int) -> dict[str, Any]:
         """Returns the keyword arguments of a Fault; memory and kind as their numbers."""
         return {
@@ -218,48 +286,80 @@ class FaultTable(RangeTable):
         }
 
 
-class Setup(_Table):
-    """A setup file.
+def _faults(found: tuple[FaultTable, ...]) -> tuple[FaultTable, ...]:
+    if len(found) > FAULTS:
+        raise refused(PtoError(f"{len(found)} faults", legal=f"at most {FAULTS} at a time"))
+    return found
+
+
+class Behaviour(Table):
+    """What a setup says of the run itself; the simulation reads it as it is.
 
     Attributes:
-        function: Function to run, where the program has several.
-        args: Number of an argument to its value: data for a GM pointer, else a number.
-        out: Number of an argument to the file that its buffer is written to.
-        load, dump, check, fault: Memory contents before and after, and memory errors.
-        backgrounds: Memory to the byte it is filled with.
-        knobs: Settings of the memories.
-        seed: Seed of buffers' places, of ``random:`` data and of memories.
+        function: Function to run; empty for the only one.
+        illegal: Treatment of ops that break a D rule: the program is rejected, or they are sent and
+            the engine must reject them.
+        foreign: Treatment of ops that neither engines nor host execute.
+        ubuf_to_ubuf, ctrl: As of :func:`tb.language.run.walk.trace`.
+        backgrounds: Memory to the byte it is filled with; others have random bytes.
+        knobs: Settings of the memories, names of :data:`tb.harness.layout.KNOBS`.
         stall_seed: Seed of random stalls; 0 for the seed.
         unit_flags: Unit flags before the program, bit b of byte n that of the L0C block 8n + b, in
-            hexadecimal digits; empty for random ones.
-        illegal, foreign, ubuf_to_ubuf: See :class:`tb.programs.job.ProgramJob`.
-        hazard: Verdict on hazards: ``error``, ``warn`` or ``off``; None for the default.
-        strict: Whether every warning is an error.
-        ctrl: CTRL of each core when the program starts; None as of
-            :class:`tb.language.run.registers.RegisterState`.
+            hexadecimal digits. Without them, those of a program whose products have a clause
+            ``unit_flag`` begin at 0, and those of any other are random.
     """
 
     function: str = ""
-    args: dict[ArgumentNumber, Value] = Field(default_factory=dict)
-    out: dict[ArgumentNumber, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
-    load: tuple[LoadTable, ...] = ()
-    dump: tuple[DumpTable, ...] = ()
-    check: tuple[CheckTable, ...] = ()
-    fault: tuple[FaultTable, ...] = ()
-    backgrounds: dict[BackgroundName, Byte] = Field(default_factory=dict)
-    knobs: Knobs = Field(default_factory=dict)
-    seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] | None = None
-    stall_seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 32)] = 0
-    unit_flags: Annotated[str, Field(pattern=r"^([0-9a-fA-F]{128})?$")] = ""
     illegal: Illegal = "refuse"
     foreign: Foreign = "refuse"
     ubuf_to_ubuf: UbufToUbuf = "bytes"
-    hazard: Literal["error", "warn", "off"] | None = None
+    ctrl: Annotated[int, BeforeValidator(_ctrl)] | None = None
+    backgrounds: dict[BackgroundName, Byte] = Field(default_factory=dict)
+    knobs: Annotated[dict[str, Annotated[int, Field(strict=True)]], AfterValidator(_knobs)] = Field(
+        default_factory=dict
+    )
+    stall_seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 32)] = 0
+    unit_flags: Annotated[str, Field(pattern=r"^([0-9a-fA-F]{128})?$")] = ""
+
+    def behaviour(self) -> dict[str, Any]:
+        """Returns these fields alone."""
+        return {name: getattr(self, name) for name in Behaviour.model_fields}
+
+
+class Setup(Behaviour):
+    """A setup file, or the options of a command.
+
+    Attributes:
+        args: Number of an argument to its value: data for a GM pointer, else a number.
+        out: Number of an argument to the file that its buffer is written to.
+        load, dump, check, fault: Memory contents before and after, and memory errors.
+        seed: Seed of buffers' places, of ``random:`` data and of memories.
+        hazard: Verdict on hazards; empty for the default.
+        strict: Whether every warning is an error.
+    """
+
+    args: dict[ArgumentNumber, Value] = Field(default_factory=dict)
+    out: dict[ArgumentNumber, Text] = Field(default_factory=dict)
+    load: tuple[LoadTable, ...] = ()
+    dump: tuple[DumpTable, ...] = ()
+    check: tuple[CheckTable, ...] = ()
+    fault: Annotated[tuple[FaultTable, ...], AfterValidator(_faults)] = ()
+    seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] | None = None
+    hazard: Annotated[Hazard, BeforeValidator(_hazard)] = ""
     strict: Annotated[bool, Field(strict=True)] = False
-    ctrl: Annotated[int, BeforeValidator(ctrl_word)] | None = None
+
+    def over(self, below: Setup) -> Setup:
+        """Returns a setup in which the values given here override others; lists are joined."""
+        found = {}
+        for name in self.model_fields_set:
+            value, other = getattr(self, name), getattr(below, name)
+            if isinstance(value, dict):
+                value = {**other, **value}
+            found[name] = (*other, *value) if isinstance(value, tuple) else value
+        return below.model_copy(update=found)
 
 
-TABLES: Mapping[str, type[_Table]] = {
+TABLES: Mapping[str, type[Table]] = {
     "load": LoadTable,
     "dump": DumpTable,
     "check": CheckTable,

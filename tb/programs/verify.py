@@ -61,7 +61,7 @@ class Values:
         if text is None:
             return None
         from tb.programs.buffers import argument_bits
-        from tb.programs.options import Given
+        from tb.programs.request import Given
 
         return argument_bits(Given(text, f"--arg {argument.number}={text}"), argument)
 
@@ -266,9 +266,9 @@ def verify_command(
     judging = hazard_option(hazard)
     word = None
     if ctrl:
-        from tb.programs.options import ctrl_option
+        from tb.programs.setup import ctrl_word
 
-        word = ctrl_option(ctrl)
+        word = ctrl_word(ctrl, "--ctrl")
     judged = run_profile(profile, ())
     absent: list[tuple[str, PtoError]] = []
     files = find_programs(paths, absent)

@@ -19,7 +19,7 @@ from tb.dut.manifest import load_manifest
 from tb.dut.user_code import read_source
 from tb.language.reader import read_file
 from tb.programs.data import read_data
-from tb.programs.setup_file import read_setup
+from tb.programs.request import read_setup
 from tb.regress.plan.testplan import load_testplan
 from tb.regress.workers.farm_file import load_farm
 from tests.wording import says

@@ -16,8 +16,8 @@ from tb.common.errors import PtoError
 from tb.isa.dtypes import ALL_DTYPES, ELEMENT_BYTES
 from tb.programs.arrays import file_bytes, scalar_bits
 from tb.programs.data import MAKERS, content, parse_source, pattern
-from tb.programs.options import ProgramOptions, request
-from tb.programs.setup_file import SetupFile
+from tb.programs.options import ProgramOptions
+from tb.programs.request import Layer, request
 from tests.wording import line_says
 
 WHERE = "--arg 0"
@@ -257,17 +257,16 @@ def test_bf16_is_rounded_once(number: float) -> None:
         ({"args": ("-1=4",)}, ["N=VALUE"]),
         ({"args": ("0=",)}, ["N=VALUE"]),
         ({"args": ("0=1", "0=2")}, ["argument 0 is given twice"]),
-        ({"outs": ("out.bin",)}, ["--out 'out.bin'", "N=VALUE"]),
-        ({"loads": ("ub0=x",) * 0 + ("x",)}, ["--load 'x'", "ub0@0x100=tile.npy"]),
-        ({"loads": ("moon@0=x",)}, ["memory 'moon' is unknown", "gm, ub0"]),
-        ({"loads": ("ub0@0x40000=x",)}, ["leave ub0", "262144"]),
-        ({"loads": ("ub0@0:4=x",)}, ["has a length"]),
-        ({"loads": ("ub0@y=x",)}, ["--load 'ub0@y=x'"]),
-        ({"dumps": ("ub0@0:0x40001=f",)}, ["leave ub0"]),
-        ({"dumps": ("gm@0=f",)}, ["has no length"]),
-        ({"dumps": ("arg0=f",)}, ["has no length", "--out 0=f"]),
-        ({"dumps": ("ub0@0:0=f",)}, ["--dump 'ub0@0:0=f'"]),
-        ({"dumps": ("ub0@0:4=",)}, ["--dump"]),
+        ({"out": ("out.bin",)}, ["--out 'out.bin'", "N=VALUE"]),
+        ({"load": ("ub0=x",) * 0 + ("x",)}, ["--load 'x'", "ub0@0x100=tile.npy"]),
+        ({"load": ("moon@0=x",)}, ["memory 'moon' is unknown", "gm, ub0"]),
+        ({"load": ("ub0@0x40000=x",)}, ["leave ub0", "262144"]),
+        ({"load": ("ub0@y=x",)}, ["--load 'ub0@y=x'"]),
+        ({"dump": ("ub0@0:0x40001=f",)}, ["leave ub0"]),
+        ({"dump": ("gm@0=f",)}, ["has no length"]),
+        ({"dump": ("arg0=f",)}, ["has no length", "--out 0=f"]),
+        ({"dump": ("ub0@0:0=f",)}, ["length is 0", "where: --dump ub0@0:0=f"]),
+        ({"dump": ("ub0@0:4=",)}, ["--dump"]),
         ({"knobs": ("stall=3",)}, ["knob 'stall' is unknown", "stall_r"]),
         ({"knobs": ("stall_r",)}, ["'stall_r' is not understood"]),
         ({"knobs": ("stall_r=x",)}, ["not understood"]),
@@ -278,7 +277,7 @@ def test_bf16_is_rounded_once(number: float) -> None:
 )
 def test_options_that_are_refused(options: dict[str, object], words: list[str]) -> None:
     with pytest.raises(PtoError) as error:
-        request(Path("x.pto"), SetupFile(), ProgramOptions(**options))  # type: ignore[arg-type]
+        request(Path("x.pto"), Layer(), ProgramOptions(**options))  # type: ignore[arg-type]
     for word in words:
         assert word in str(error.value), str(error.value)
 
@@ -286,29 +285,29 @@ def test_options_that_are_refused(options: dict[str, object], words: list[str]) 
 def test_options_are_read() -> None:
     found = request(
         Path("x.pto"),
-        SetupFile(),
+        Layer(),
         ProgramOptions(
             args=("0=a=b.npy", "1= 4"),
-            loads=("vec@0x20=zeros:4", "arg0@8=hex:00"),
-            dumps=("ub1=ub.bin", "arg0@4:8=x.bin"),
+            load=("vec@0x20=zeros:4", "arg0@8:4=a.bin"),
+            dump=("ub1@8=ub.bin", "arg0@4:8=x.bin"),
             knobs=("stall_r=3,stall_w=4", "seed=1"),
         ),
     )
-    assert found.args[0].value == "a=b.npy"
-    assert found.args[1].value == "4"
-    assert [(one.space, one.arg, one.address) for one, _ in found.loads] == [
-        ("ub0", None, 0x20),
-        ("", 0, 8),
+    setup = found.setup
+    assert setup.args == {0: "a=b.npy", 1: "4"}
+    assert [(one.space, one.arg, one.address, one.length) for one in setup.load] == [
+        ("ub0", None, 0x20, None),
+        ("", 0, 8, 4),
     ]
-    assert [(one.space, one.arg, one.address, one.length) for one, _ in found.dumps] == [
-        ("ub1", None, 0, 262144),
+    assert [(one.space, one.arg, one.address, one.size) for one in setup.dump] == [
+        ("ub1", None, 8, 262136),
         ("", 0, 4, 8),
     ]
-    assert found.knobs == {"stall_r": 3, "stall_w": 4, "seed": 1}
+    assert setup.knobs == {"stall_r": 3, "stall_w": 4, "seed": 1}
 
 
 def test_options_survive_the_command_line() -> None:
-    options = ProgramOptions(args=("0=a b",), outs=("0=c",), illegal="send", seed=0)
+    options = ProgramOptions(args=("0=a b",), out=("0=c",), illegal="send", seed=0)
     assert options.words() == (
         *("--arg", "0=a b", "--out", "0=c", "--illegal", "send", "--seed", "0"),
     )

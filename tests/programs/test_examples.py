@@ -26,7 +26,7 @@ from tb.language.run.prepare import EVERY_STREAM
 from tb.language.run.walk import merged, running, trace
 from tb.programs.command import Replay
 from tb.programs.options import ProgramOptions
-from tb.programs.setup_file import load_setup
+from tb.programs.request import load_setup
 from tb.record.record import RunRecord
 from tb.run.console import Console
 from tb.run.run import run_once

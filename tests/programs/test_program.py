@@ -16,9 +16,9 @@ from tb.common.paths import ROOT
 from tb.dut.manifest import Capabilities, Manifest, reference_manifests
 from tb.language.verify import verify_file
 from tb.programs.command import ProgramFiles, Replay, prepare_all, report
-from tb.programs.options import ProgramOptions, request
+from tb.programs.options import ProgramOptions
 from tb.programs.prepare import Inputs, prepare
-from tb.programs.setup_file import SetupFile
+from tb.programs.request import Layer, request
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.folder import run_folder
@@ -346,7 +346,7 @@ def engine(slot: str, **can: object) -> Manifest:
     ],
 )
 def test_ops_that_no_engine_takes(copy: Path, engines: list[Manifest], facts: str) -> None:
-    requested = request(copy, SetupFile(), ProgramOptions(args=ARGS[1::2]))
+    requested = request(copy, Layer(), ProgramOptions(args=ARGS[1::2]))
     with pytest.raises(PtoError) as error:
         prepare(requested, 0, Inputs(Path("x")), engines)
     assert says(str(error.value), facts), error.value
@@ -379,7 +379,7 @@ def test_shapes_that_an_engine_does_not_take(
     ]
     options = ProgramOptions(args=("0=zeros:65536", "1=zeros:65536", "2=4"), illegal="send")
     with pytest.raises(PtoError) as error:
-        prepare(request(path, SetupFile(), options), 0, Inputs(Path("x")), engines)
+        prepare(request(path, Layer(), options), 0, Inputs(Path("x")), engines)
     place = "load.pto:8:3 error pto.mte_gm_ub engine m mte2"
     assert line_says(str(error.value), f"{place} {facts}")
 
@@ -395,7 +395,7 @@ def test_loads_that_an_engine_does_not_take(can: dict[str, object], facts: str) 
     able = {**loader.capabilities.model_dump(), **can}
     engines = [engine("mte1", **able), *others]
     with pytest.raises(PtoError) as error:
-        prepare(request(path, SetupFile(), options), 0, Inputs(Path("x")), engines)
+        prepare(request(path, Layer(), options), 0, Inputs(Path("x")), engines)
     assert line_says(str(error.value), f"error pto.mte_l1_l0b engine m mte1 {facts}")
 
 
@@ -611,7 +611,7 @@ def test_programs_have_folders_of_their_own() -> None:
 
 
 def test_outputs_of_a_failed_run_are_not_written(copy: Path) -> None:
-    one = replay(str(copy), args=ARGS[1::2], outs=("1=out.npy",))
+    one = replay(str(copy), args=ARGS[1::2], out=("1=out.npy",))
     record = RunRecord(settings=one.settings, status="fail", message="it differs")
     one.files.collect(record, copy.parent)
     assert record.message == "it differs; not written: out.npy"
@@ -622,7 +622,7 @@ def test_outputs_of_a_failed_run_are_not_written(copy: Path) -> None:
 
 @pytest.mark.parametrize("left", [None, bytes(4095)])
 def test_a_run_without_output_bytes_does_not_pass(copy: Path, left: bytes | None) -> None:
-    one = replay(str(copy), args=ARGS[1::2], outs=("1=out.npy",))
+    one = replay(str(copy), args=ARGS[1::2], out=("1=out.npy",))
     if left is not None:
         (copy.parent / "out-0-1.bin").write_bytes(left)
     record = RunRecord(settings=one.settings, status="pass")
@@ -633,8 +633,8 @@ def test_a_run_without_output_bytes_does_not_pass(copy: Path, left: bytes | None
 
 
 def test_prepared_programs_have_checked_outputs(copy: Path) -> None:
-    options = ProgramOptions(args=ARGS[1::2], outs=("1=/dev/full/x",))
-    requested = request(copy, SetupFile(), options)
+    options = ProgramOptions(args=ARGS[1::2], out=("1=/dev/full/x",))
+    requested = request(copy, Layer(), options)
     with pytest.raises(PtoError, match="cannot write /dev/full/x"):
         prepare_all((requested,), Inputs(Path("x")), reference_manifests())
     assert not ProgramFiles(Inputs(Path("x"))).programs

@@ -14,8 +14,8 @@ from tb.isa.spaces import Space, memory_range
 from tb.language.place import Finding, Place, refuse
 from tb.programs.files import find_programs
 from tb.programs.reasons import MOST_WORDS, SHOWN, grouped, reason, reason_of, table
-from tb.programs.setup import SPACE_ALIASES, SPACES, Setup, space_name
-from tb.programs.setup_file import check_range, load_setup, place_of, read_setup, setup_beside
+from tb.programs.request import load_setup, place_of, read_setup, setup_beside
+from tb.programs.setup import SPACE_ALIASES, SPACES, Setup, check_range, space_name
 from tests.wording import says
 
 FULL = """
@@ -95,7 +95,7 @@ def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "facts"),
     [
-        ("\nsed = 1", ["key sed", "mean seed", "x.toml:2", "legal: function, args"]),
+        ("\nsed = 1", ["key sed", "mean seed", "x.toml:2", "legal: function, illegal"]),
         ('[args]\n0 = "a"\nx = 2', ["'x'", "number of an argument", "x.toml:3"]),
         ("[args]\n0 = 3\n00 = 4", ["'00'", "number of an argument", "x.toml:3"]),
         ("[args]\n0 = [1]", ["args.0", "a text or a number", "x.toml:2"]),
@@ -117,6 +117,7 @@ def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
             '[[dump]]\nspace = "bt"\naddress = 4090\nlength = 7\nfile = "x"',
             ["7 bytes at 0xffa leave bt", "4096", "x.toml:3, [[dump]]"],
         ),
+        ('[[dump]]\narg = 0\nfile = "x"', ["no length", "--out 0=x", "x.toml:1, [[dump]]"]),
         ('[[check]]\nspace = "gm"\nlength = 3', ["length and crc32, or data", "x.toml:1"]),
         ('[[check]]\nspace = "gm"\ncrc32 = 3', ["length and crc32, or data", "x.toml:1"]),
         ('[[check]]\nspace = "gm"\nlength = 3\ncrc32 = 3\ndata = "x"', ["or data", "x.toml:1"]),
@@ -134,8 +135,8 @@ def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
         ("seed = -1", ["seed is -1", "x.toml:1"]),
         ('seed = "1"', ["seed is '1'", "x.toml:1"]),
         ("stall_seed = 0x100000000", ["stall_seed", "x.toml:1"]),
-        ('illegal = "maybe"', ["illegal is 'maybe'", "'refuse' or 'send'", "x.toml:1"]),
-        ('foreign = "run"', ["foreign is 'run'", "'refuse' or 'skip'", "x.toml:1"]),
+        ('illegal = "maybe"', ["illegal is 'maybe'", "legal: refuse, send", "x.toml:1"]),
+        ('foreign = "run"', ["foreign is 'run'", "legal: refuse, skip", "x.toml:1"]),
         ("seed = 1\na b", ["not TOML", "x.toml:2:3"]),
     ],
 )

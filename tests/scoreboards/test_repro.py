@@ -37,7 +37,7 @@ from tb.language.run.walk import trace
 from tb.language.trace import Move
 from tb.programs.command import Replay
 from tb.programs.options import ProgramOptions
-from tb.programs.setup_file import load_setup
+from tb.programs.request import load_setup
 from tests.scoreboards.bench import Bench, noise
 from tests.wording import says
 
