@@ -76,19 +76,20 @@ def signature(arguments: Iterable[Argument]) -> str:
     return ", ".join(texts) or "none"
 
 
-def bind(request: Request, arguments: Sequence[Argument], seed: int) -> tuple[Bound, ...]:
-    """Returns all arguments with their values; buffers are not placed yet.
+def bind(
+    request: Request, function: str, arguments: Sequence[Argument], seed: int
+) -> tuple[Bound, ...]:
+    """Returns all arguments of a function with their values; buffers are not placed yet.
 
     Raises:
         PtoError: a value is missing or cannot be used, or there is no such argument.
     """
-    _check_numbers(request, arguments)
+    _check_numbers(request, arguments, f"arguments of @{function}: {signature(arguments)}")
     return tuple(_bound(one, request.given["args", one.number], seed) for one in arguments)
 
 
-def _check_numbers(request: Request, arguments: Sequence[Argument]) -> None:
+def _check_numbers(request: Request, arguments: Sequence[Argument], legal: str) -> None:
     """Raises PtoError for an argument without a value, or a value of no argument."""
-    legal = f"arguments: {signature(arguments)}"
     numbers = {one.number for one in arguments}
     for (key, at), given in request.given.items():
         number = getattr(request.setup, key)[at].arg if key in TABLES else at

@@ -23,7 +23,7 @@ from tb.language.reader import Source, read_file
 from tb.language.rules.check import HINT_RULES, check
 from tb.language.rules.compiler import NOT_EXECUTED
 from tb.language.rules.remarks import program_remarks
-from tb.language.run.walk import arguments_of, trace
+from tb.language.run.walk import arguments_of, chosen_function, trace
 from tb.language.trace import Trace
 from tb.programs.buffers import Bound, bind, check_reach, gm_accesses, placed, values
 from tb.programs.data import Bytes, content, parse_source
@@ -196,7 +196,8 @@ def _walk(
 def _bound(source: Source, request: Request, seed: int) -> tuple[Bound, ...]:
     """Returns the arguments; errors that do not depend on them are reported first."""
     try:
-        return bind(request, arguments_of(source, request.setup.function), seed)
+        function = chosen_function(source, request.setup.function)
+        return bind(request, function, arguments_of(source, function), seed)
     except PtoError as error:
         known = _walk(source, request.setup, arguments={}, static=True)
         errors, _ = judged(_broken(request, known), strict=request.setup.strict)

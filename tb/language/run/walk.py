@@ -48,8 +48,8 @@ def entries(source: Source) -> tuple[str, ...]:
     return tuple(names) or tuple(source.bodies)
 
 
-def _choose(source: Source, function: str) -> FuncOp:
-    """Returns the function to run.
+def chosen_function(source: Source, function: str) -> str:
+    """Returns the name of the function to run.
 
     Raises:
         ProgramError: there is none of that name, or several candidates.
@@ -62,14 +62,14 @@ def _choose(source: Source, function: str) -> FuncOp:
     if function:
         if function not in bodies:
             raise refuse(start, f"there is no function @{function} with a body", legal=listed)
-        return bodies[function]
+        return function
     if len(bodies) == 1:
-        return next(iter(bodies.values()))
+        return next(iter(bodies))
     marked = [name for name, each in bodies.items() if any(x in ENTRY for x in each.attributes)]
     outer = entries(source)
     for few in (marked, outer):
         if len(few) == 1:
-            return bodies[few[0]]
+            return few[0]
     raise ProgramError(
         (
             Finding(
@@ -107,7 +107,7 @@ def arguments_of(source: Source, function: str) -> tuple[Argument, ...]:
     Raises:
         ProgramError: there is none of that name, or several candidates.
     """
-    return _arguments(_choose(source, function))
+    return _arguments(source.bodies[chosen_function(source, function)])
 
 
 def _bind(function: FuncOp, arguments: tuple[Argument, ...], given: Mapping[int, int]) -> list[int]:
@@ -180,7 +180,8 @@ def trace(
             negative or not known.
         PtoError: an argument is given that the function does not have.
     """
-    chosen = _choose(source, function)
+    name = chosen_function(source, function)
+    chosen = source.bodies[name]
     if stream is None:
         cores = () if static else running(source)
         if cores:
@@ -220,7 +221,7 @@ def trace(
         raise too_deep from None
     return Trace(
         source.file,
-        next(name for name, each in source.bodies.items() if each is chosen),
+        name,
         tuple(run.steps),
         tuple(replace(each, reach=run.reach.bytes.get(each.number, 0)) for each in listed),
         tuple(prepared.skipped.values()),
