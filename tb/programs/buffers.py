@@ -169,7 +169,7 @@ def placed(
     bound: Sequence[Bound],
     reach: Mapping[int, int],
     taken: Iterable[Taken],
-    avoided: Iterable[Taken],
+    avoided: Iterable[tuple[int, int]],
     seed: tuple[int, int],
 ) -> tuple[Bound, ...]:
     """Returns arguments with the addresses of buffers.
@@ -178,7 +178,7 @@ def placed(
         bound: The arguments.
         reach: Number of an argument to the bytes that the program touches from its address on.
         taken: Ranges with given contents.
-        avoided: Ranges that the program touches by constant addresses.
+        avoided: Ranges ``start, stop`` that the program touches by constant addresses.
         seed: Of the addresses, and the program's number in the run: each program has other places.
 
     Raises:

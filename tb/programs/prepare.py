@@ -216,9 +216,8 @@ def _placed(
 ) -> tuple[Bound, ...]:
     """Returns the arguments with the addresses of buffers."""
     setup = request.setup
-    avoided = [Taken(start, stop, "the program") for start, stop in own]
-    avoided += [
-        Taken(one.address, one.address + (one.length or 1), "the setup")
+    avoided = [
+        (one.address, one.address + (one.length or 1))
         for one in (*setup.check, *setup.dump)
         if one.space == "gm"
     ]
@@ -228,7 +227,7 @@ def _placed(
         if one.space == "gm"
     ]
     reach = {one.number: one.reach for one in known.arguments}
-    return placed(bound, reach, taken, avoided, seed)
+    return placed(bound, reach, taken, [*own, *avoided], seed)
 
 
 def _job(

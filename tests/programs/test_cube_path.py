@@ -193,7 +193,7 @@ def test_products_reach_gm(tmp_path: Path) -> None:
     jobs = [job(tmp_path, name, text) for name, text in PROGRAMS.items()]
     jobs += [
         one.model_copy(
-            update={"title": f"{one.title} slow", "dump": (),
+            update={"title": f"{one.title} slow", "dumps": (),
                     "knobs": {"axi_write_latency": 90, "local_read_latency": 8}}
         )
         for one in jobs
@@ -260,7 +260,7 @@ def test_flags_of_a_program_are_its_own(tmp_path: Path) -> None:
     check = Check(space="gm", address=C_OUT, length=len(image), crc32=zlib.crc32(image))
     jobs = [
         job(tmp_path, name, text).model_copy(
-            update={"title": f"{name} {seed}", "seed": seed, "unit_flags": "", "dump": (),
+            update={"title": f"{name} {seed}", "seed": seed, "unit_flags": "", "dumps": (),
                     "checks": (check,)}
         )
         for name, text in (("flags", UNIT_FLAGS), ("early", EARLY))

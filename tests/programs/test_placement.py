@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tb.common.errors import PtoError
-from tb.programs.placement import GM_BYTES, GUARD, Placement, Taken, Wanted, merged, place
+from tb.language.order.loaded import Written
+from tb.programs.placement import GM_BYTES, GUARD, Taken, Wanted, draw, place
 
 WANTED = st.lists(
     st.builds(
@@ -54,15 +54,15 @@ def test_places_are_anywhere_in_40_bits() -> None:
 def test_drawn_buffers_are_disjoint_from_taken_ranges() -> None:
     half = GM_BYTES // 2
     for seed in range(20):
-        (address,) = place([Wanted("a", 64)], (seed,), avoided=[Taken(0, half)])
+        (address,) = place([Wanted("a", 64)], (seed,), avoided=[(0, half)])
         assert address >= half + GUARD
-        (address,) = place([Wanted("a", 64)], (seed,), taken=[Taken(half, GM_BYTES)])
+        (address,) = place([Wanted("a", 64)], (seed,), taken=[Taken(half, GM_BYTES, "x")])
         assert address + 64 <= half - GUARD
 
 
 def test_fixed_addresses_are_kept() -> None:
     wanted = [Wanted("a", 64, address=0x1000), Wanted("b", 64, address=0x1040), Wanted("c", 64)]
-    addresses = place(wanted, (1,), avoided=[Taken(0x1000, 0x1001)])
+    addresses = place(wanted, (1,), avoided=[(0x1000, 0x1001)])
     assert addresses[:2] == (0x1000, 0x1040), "a program may name its buffers by address"
 
 
@@ -73,7 +73,7 @@ def test_fixed_addresses_are_kept() -> None:
         ([Wanted("a", 64, address=GM_BYTES - 63)], [], ["leaves GM", "0..0xffffffffff"]),
         ([Wanted("a", 64, address=0)], [Taken(10, 11, "a load")], ["overlaps a load at 0xa..0xa"]),
         ([Wanted("a", GM_BYTES + 1)], [], ["no place in GM for a"]),
-        ([Wanted("a", 64)], [Taken(0, GM_BYTES)], ["no place in GM for a"]),
+        ([Wanted("a", 64)], [Taken(0, GM_BYTES, "x")], ["no place in GM for a"]),
     ],
 )
 def test_buffers_that_cannot_be_placed(
@@ -83,25 +83,6 @@ def test_buffers_that_cannot_be_placed(
         place(wanted, (1,), taken=taken)
     for word in words:
         assert word in str(error.value)
-
-
-@pytest.mark.long
-@given(st.lists(st.tuples(st.integers(0, 200), st.integers(1, 60)), max_size=12))
-def test_merged_ranges_hold_the_same_bytes(pairs: list[tuple[int, int]]) -> None:
-    ranges = [Taken(start, start + length) for start, length in pairs]
-    found = merged(ranges)
-    held = {byte for one in ranges for byte in range(one.start, one.stop)}
-    assert {byte for one in found for byte in range(one.start, one.stop)} == held
-    assert all(a.stop < b.start for a, b in pairwise(found))
-    gm = Placement(ranges)
-    for byte in range(0, 270, 3):
-        assert (gm.meets(byte, byte + 3) is not None) == bool(held & set(range(byte, byte + 3)))
-
-
-def test_draws_differ_from_each_other() -> None:
-    gm, rng = Placement(), np.random.default_rng(1)
-    drawn = [gm.draw(Wanted(f"{n}", 1 << 30), rng) for n in range(100)]
-    assert len(set(drawn)) == 100
 
 
 @pytest.mark.parametrize(
@@ -116,5 +97,6 @@ def test_a_draw_too_near_to_another_buffer_is_drawn_again(drawn: list[int], take
         def integers(self, _low: int, _high: int) -> int:
             return drawn.pop(0)
 
-    gm = Placement([Taken(0x10000, 0x20000)])
-    assert gm.draw(Wanted("a", 64), Drawn()) == taken  # type: ignore[arg-type]
+    used = Written([0x10000], [0x20000])
+    assert draw(Wanted("a", 64), used, Drawn()) == taken  # type: ignore[arg-type]
+    assert used.missing(taken, taken + 64) is None, "the next one is drawn apart from it"

@@ -278,7 +278,7 @@ def test_errors_are_reported_with_their_place(tmp_path: Path) -> None:
     """A violated order, a wrong CRC, and a program that cannot run."""
     path = write(tmp_path, "shared.pto", SHARED_SLOT)
     data = load(tmp_path, "in", IN, bytes(range(256)) * 4)
-    common = {"path": path, "arguments": {0: IN, 1: OUT}, "knobs": SLOW, "load": (data,)}
+    common = {"path": path, "arguments": {0: IN, 1: OUT}, "knobs": SLOW, "loads": (data,)}
     jobs = [
         ProgramJob(title="disordered", **common),
         ProgramJob(
