@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tb.cli import options as opt
+from tb.common.errors import PtoError
 
 HazardOption = Annotated[
     str,
@@ -18,6 +19,24 @@ CtrlOption = Annotated[
     str,
     typer.Option("--ctrl", help="CTRL at the start, such as 0; otherwise mad runs nosat, others 0"),
 ]
+
+
+MOST_SCHEDULES = 10_000
+"""Schedules of a program at most."""
+
+
+def chosen_schedules(count: str, number: str) -> tuple[int, ...]:
+    """Returns the numbers of the schedules that ``--schedules`` or ``--schedule`` names.
+
+    Raises:
+        PtoError: one is no number in its range, or both are given.
+    """
+    both = "--schedules N replays under N schedules, --schedule K under one of them alone"
+    if count and number:
+        raise PtoError("--schedules and --schedule", where="--schedule", remedy=both)
+    if number:
+        return (opt.integer("--schedule", number, 0, MOST_SCHEDULES - 1, both),)
+    return tuple(range(opt.integer("--schedules", count, 2, MOST_SCHEDULES, both) if count else 0))
 
 
 def program(
@@ -90,7 +109,7 @@ def program(
 ) -> None:
     """Replay programs on engines and model; exit code 0 only when everything matched."""
     from tb.programs.command import program_command
-    from tb.programs.options import ProgramOptions, chosen_schedules
+    from tb.programs.options import ProgramOptions
 
     fields = opt.machine(
         sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to, profile

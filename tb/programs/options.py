@@ -91,34 +91,6 @@ def option_of(key: str) -> str:
     return f"--{key.replace('_', '-')}"
 
 
-MOST_SCHEDULES = 10_000
-"""Schedules of a program at most."""
-
-
-def chosen_schedules(count: str, number: str) -> tuple[int, ...]:
-    """Returns the numbers of the schedules that ``--schedules`` or ``--schedule`` names.
-
-    Raises:
-        PtoError: one is no number in its range, or both are given.
-    """
-    if count and number:
-        raise PtoError(
-            "--schedules and --schedule",
-            where="--schedule",
-            remedy="--schedules N replays under N schedules, --schedule K under one of them alone",
-        )
-    for option, text, low, high in (
-        ("--schedules", count, 2, MOST_SCHEDULES),
-        ("--schedule", number, 0, MOST_SCHEDULES - 1),
-    ):
-        value = integer(text) if text else None
-        if text and (value is None or not low <= value <= high):
-            raise PtoError(f"{option} is {text!r}", where=option, legal=f"an integer {low}..{high}")
-    if number:
-        return (integer(number) or 0,)
-    return tuple(range(integer(count) or 0)) if count else ()
-
-
 def numbered(texts: Sequence[str], option: str, example: str) -> Iterable[tuple[int, str]]:
     """Yields number and value of options of the form ``N=VALUE``.
 

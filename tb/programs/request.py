@@ -7,7 +7,6 @@ option.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
+from tb.common.text import meant
 from tb.programs.options import ProgramOptions, as_keys
 from tb.programs.setup import TABLES, Setup
 
@@ -206,7 +206,6 @@ def _violation(kind: str, loc: Loc, inside: str) -> tuple[str, str]:
     if kind == "missing":
         return f"{_key(loc, inside)} is missing", ", ".join(model.model_fields)
     if kind == "extra_forbidden":
-        close = difflib.get_close_matches(str(loc[-1]), model.model_fields, 1)
-        hint = f"; did you mean {close[0]}?" if close else ""
+        hint = meant(str(loc[-1]), model.model_fields)
         return f"{_key(loc, inside)} is unknown{hint}", ", ".join(model.model_fields)
     return "", ""

@@ -9,9 +9,8 @@ A setup file, ``x.toml`` next to ``x.pto``, and the options of the command have 
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Annotated, Any, Literal, Self
 
@@ -19,24 +18,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from tb.common.errors import PtoError
+from tb.common.text import meant
 from tb.harness.layout import FAULTS, KNOBS
 from tb.isa.ctrl import CTRL_BITS
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import L0_SEGMENTS, Space, memory_range
+from tb.language.grammar.pointers import SPACES as KEYWORDS
 from tb.language.order.verdict import Hazard, hazard_option
-
-SPACE_ALIASES: dict[str, str] = {
-    "ub": "ub0",
-    "vec": "ub0",
-    "mat": "l1",
-    "cbuf": "l1",
-    "acc": "l0c",
-    "bias": "bt",
-    "scaling": "fb",
-    "left": "l0a",
-    "right": "l0b",
-}
-"""Other names of memories (spec/README.md, "Memories"); plain ``ub`` is that of sub-block 0."""
 
 SPACES: tuple[str, ...] = tuple(
     name
@@ -59,15 +47,30 @@ def refused(error: PtoError, key: str = "") -> PydanticCustomError:
     return PydanticCustomError("setup", "{what}", {"what": error.what, "of": error, "key": key})
 
 
+def _checked(check: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Returns a validator of pydantic that calls ``check``, which may raise PtoError."""
+
+    def validate(value: object) -> object:
+        try:
+            return check(value)
+        except PtoError as error:
+            raise refused(error) from None
+
+    return validate
+
+
 def space_name(text: str, names: tuple[str, ...] = SPACES) -> str:
     """Returns the name of a memory, given that or an alias, in any case.
 
+    Plain ``ub`` is that of sub-block 0.
+
     Raises:
-        PydanticCustomError: there is no such memory.
+        PtoError: there is no such memory.
     """
-    name = SPACE_ALIASES.get(text.lower(), text.lower())
+    name = KEYWORDS.get(text.lower(), text.lower())
+    name = "ub0" if name == "ub" else name
     if name not in names:
-        raise refused(PtoError(f"memory {name!r} is unknown", legal=", ".join(names)))
+        raise PtoError(f"memory {name!r} is unknown", legal=", ".join(names))
     return name
 
 
@@ -82,15 +85,10 @@ def check_range(space: str, address: int, length: int) -> None:
         )
 
 
-def _background_name(text: str) -> str:
-    return space_name(text, BACKGROUNDS)
-
-
 def _knobs(values: dict[str, int]) -> dict[str, int]:
     for name, value in values.items():
         if name not in KNOBS:
-            close = difflib.get_close_matches(name, KNOBS, 1)
-            what = f"knob {name!r} is unknown" + (f"; did you mean {close[0]}?" if close else "")
+            what = f"knob {name!r} is unknown{meant(name, KNOBS)}"
             raise refused(PtoError(what, legal=", ".join(KNOBS)), name)
         knob = KNOBS[name]
         if not knob.low <= value <= knob.high:
@@ -102,8 +100,7 @@ def _knobs(values: dict[str, int]) -> dict[str, int]:
 def _number(value: object) -> object:
     """Converts a key of a table, which is text in TOML."""
     if isinstance(value, str) and not re.fullmatch(r"0|[1-9]\d*", value):
-        what = f"{value!r} is no number of an argument: 0 is the first"
-        raise refused(PtoError(what))
+        raise PtoError(f"{value!r} is no number of an argument: 0 is the first")
     return int(value) if isinstance(value, str) else value
 
 
@@ -124,18 +121,8 @@ def ctrl_word(value: object, where: str = "") -> int:
     )
 
 
-def _ctrl(value: object) -> int:
-    try:
-        return ctrl_word(value)
-    except PtoError as error:
-        raise refused(error) from None
-
-
 def _hazard(value: object) -> Hazard:
-    try:
-        return hazard_option(str(value) or "''", "hazard")
-    except PtoError as error:
-        raise refused(error) from None
+    return hazard_option(str(value) or "''", "hazard")
 
 
 def _scalar(value: object) -> object:
@@ -144,12 +131,14 @@ def _scalar(value: object) -> object:
     return value
 
 
-SpaceName = Annotated[str, AfterValidator(space_name)]
-BackgroundName = Annotated[str, AfterValidator(_background_name)]
+SpaceName = Annotated[str, AfterValidator(_checked(space_name))]
+BackgroundName = Annotated[
+    str, AfterValidator(_checked(lambda text: space_name(text, BACKGROUNDS)))
+]
 Byte = Annotated[int, Field(strict=True, ge=0, le=255)]
 Whole = Annotated[int, Field(strict=True, ge=0)]
 Length = Annotated[int, Field(strict=True, ge=1)]
-ArgumentNumber = Annotated[int, BeforeValidator(_number)]
+ArgumentNumber = Annotated[int, BeforeValidator(_checked(_number))]
 Value = Annotated[Any, BeforeValidator(_scalar)]
 Text = Annotated[str, Field(min_length=1)]
 Illegal = Literal["refuse", "send"]
@@ -313,7 +302,7 @@ class Behaviour(Table):
     illegal: Illegal = "refuse"
     foreign: Foreign = "refuse"
     ubuf_to_ubuf: UbufToUbuf = "bytes"
-    ctrl: Annotated[int, BeforeValidator(_ctrl)] | None = None
+    ctrl: Annotated[int, BeforeValidator(_checked(ctrl_word))] | None = None
     backgrounds: dict[BackgroundName, Byte] = Field(default_factory=dict)
     knobs: Annotated[dict[str, Annotated[int, Field(strict=True)]], AfterValidator(_knobs)] = Field(
         default_factory=dict
@@ -345,7 +334,7 @@ class Setup(Behaviour):
     check: tuple[CheckTable, ...] = ()
     fault: Annotated[tuple[FaultTable, ...], AfterValidator(_faults)] = ()
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] | None = None
-    hazard: Annotated[Hazard, BeforeValidator(_hazard)] = ""
+    hazard: Annotated[Hazard, BeforeValidator(_checked(_hazard))] = ""
     strict: Annotated[bool, Field(strict=True)] = False
 
     def over(self, below: Setup) -> Setup:

@@ -11,11 +11,12 @@ import pytest
 from scoreboards.faults import Fault, FaultKind
 from tb.common.errors import PtoError
 from tb.isa.spaces import Space, memory_range
+from tb.language.grammar.pointers import SPACES as KEYWORDS
 from tb.language.place import Finding, Place, refuse
 from tb.programs.files import find_programs
 from tb.programs.reasons import MOST_WORDS, SHOWN, grouped, reason, reason_of, table
 from tb.programs.request import load_setup, place_of, read_setup, setup_beside
-from tb.programs.setup import SPACE_ALIASES, SPACES, Setup, check_range, space_name
+from tb.programs.setup import SPACES, Setup, check_range, space_name
 from tests.wording import says
 
 FULL = """
@@ -163,7 +164,7 @@ def test_the_setup_file_of_a_program_is_found(tmp_path: Path) -> None:
     assert read_setup(tmp_path / "x.toml").folder == tmp_path
 
 
-@pytest.mark.parametrize("name", [*SPACE_ALIASES, "GM", "Ub1"])
+@pytest.mark.parametrize("name", [*KEYWORDS, "GM", "Ub1"])
 def test_aliases_of_memories(name: str) -> None:
     assert space_name(name) in SPACES
 
