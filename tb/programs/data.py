@@ -20,7 +20,7 @@ A suffix ``@ADDRESS`` gives the address of an argument's buffer, ``@align:N`` it
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -96,34 +96,34 @@ def parse_source(text: str, where: str, folder: Path = Path()) -> Source:
     """
     text = text.strip()
     body, address, align = _place(text, where)
-    maker, colon, rest = body.partition(":")
     if not body:
         raise PtoError("no data given", where=where, legal=LEGAL)
+    maker, colon, rest = body.partition(":")
     if not colon or maker not in MAKERS:
         if colon and re.fullmatch(r"[a-z]+", maker) and not (folder / body).exists():
             raise PtoError(f"{maker!r} makes no data", where=where, legal=LEGAL)
-        return Source(text, "", folder / body, 0, 0, b"", address, align)
+        return Source(text, path=folder / body, address=address, align=align)
+    made = Source(text, maker, address=address, align=align)
     if maker == "hex":
-        digits = re.sub(r"[\s_]", "", rest)
-        try:
-            data = bytes.fromhex(digits)
-        except ValueError:
-            raise PtoError(
-                f"{rest!r} are no bytes in hexadecimal",
-                where=where,
-                legal="two digits 0..9 a..f for each byte, in the order of memory",
-            ) from None
-        return Source(text, maker, Path(), _length(str(len(data)), where), 0, data, address, align)
-    seed = 0
-    if maker == "pattern":
-        first, colon, rest = rest.partition(":")
-        found = integer(first)
-        if found is None or not colon or not 0 <= found < 1 << 32:
-            raise PtoError(
-                f"{text!r} is no pattern", where=where, legal="pattern:SEED:BYTES, SEED 0..2^32-1"
-            )
-        seed = found
-    return Source(text, maker, Path(), _length(rest, where), seed, b"", address, align)
+        digits = _digits(rest, where)
+        return replace(made, length=_length(str(len(digits)), where), digits=digits)
+    if maker != "pattern":
+        return replace(made, length=_length(rest, where))
+    first, colon, rest = rest.partition(":")
+    seed = integer(first)
+    if seed is None or not colon or not 0 <= seed < 1 << 32:
+        legal = "pattern:SEED:BYTES, SEED 0..2^32-1"
+        raise PtoError(f"{text!r} is no pattern", where=where, legal=legal)
+    return replace(made, length=_length(rest, where), seed=seed)
+
+
+def _digits(text: str, where: str) -> bytes:
+    try:
+        return bytes.fromhex(re.sub(r"[\s_]", "", text))
+    except ValueError:
+        legal = "two digits 0..9 a..f for each byte, in the order of memory"
+        what = f"{text!r} are no bytes in hexadecimal"
+        raise PtoError(what, where=where, legal=legal) from None
 
 
 def _length(text: str, where: str) -> int:

@@ -12,9 +12,10 @@ from tb.common.errors import PtoError
 from tb.programs.data import integer
 
 REPEATED: Mapping[str, str] = {
-    "args": "--arg", "out": "--out", "load": "--load", "dump": "--dump", "knobs": "--knobs",
+    "args": "0=in.npy", "out": "0=out.bin", "load": "ub0@0x100=tile.npy",
+    "dump": "ub0@0:4096=ub.bin", "knobs": "a=1,b=2",
 }  # fmt: skip
-"""Keys whose options may be repeated."""
+"""Keys whose options may be repeated, and an example of each."""
 
 PLAIN: tuple[str, ...] = ("function", "foreign", "illegal", "ubuf_to_ubuf", "hazard", "ctrl")
 """Keys whose options are one text."""
@@ -54,9 +55,9 @@ class ProgramOptions:
     def words(self) -> tuple[str, ...]:
         """Returns the options as words that repeat them."""
         found: list[str] = []
-        for name, option in REPEATED.items():
+        for name in REPEATED:
             for text in getattr(self, name):
-                found += [option, text]
+                found += [option_of(name), text]
         for name in (*PLAIN, "setup"):
             if value := getattr(self, name):
                 found += [option_of(name), value]
@@ -70,25 +71,10 @@ class ProgramOptions:
             found += ["--schedules", str(len(self.schedules))]
         return tuple(found)
 
-    def where(self, key: str, part: str | int = "") -> str:
-        """Returns the option that gives a value: for messages.
-
-        Args:
-            key: Key of the value.
-            part: Number of an argument, or index of the option.
-        """
-        option = REPEATED.get(key) or option_of(key)
-        if key in ("load", "dump") and isinstance(part, int):
-            return f"{option} {getattr(self, key)[part]}"
-        if key in ("args", "out") and part != "":
-            pairs = numbered(getattr(self, key), option, "")
-            return next(f"{option} {n}={value}" for n, value in pairs if n == int(part))
-        return option
-
 
 def option_of(key: str) -> str:
     """Returns the name of the option of a key."""
-    return f"--{key.replace('_', '-')}"
+    return "--arg" if key == "args" else f"--{key.replace('_', '-')}"
 
 
 def numbered(texts: Sequence[str], option: str, example: str) -> Iterable[tuple[int, str]]:
@@ -127,16 +113,13 @@ def as_keys(options: ProgramOptions) -> dict[str, Any]:
     }
     if options.seed is not None:
         found["seed"] = options.seed
-    for name, example in (("args", "0=in.npy"), ("out", "0=out.bin")):
-        if texts := getattr(options, name):
-            pairs = numbered(texts, REPEATED[name], example)
-            found[name] = {str(number): value for number, value in pairs}
-    for key, part, example in (
-        ("load", "data", "ub0@0x100=tile.npy"),
-        ("dump", "file", "ub0@0:4096=ub.bin"),
-    ):
+    for key in ("args", "out"):
         if texts := getattr(options, key):
-            found[key] = [_table(key, text, part, example) for text in texts]
+            pairs = numbered(texts, option_of(key), REPEATED[key])
+            found[key] = {str(number): value for number, value in pairs}
+    for key, part in (("load", "data"), ("dump", "file")):
+        if texts := getattr(options, key):
+            found[key] = [_table(key, text, part) for text in texts]
     if options.knobs:
         found["knobs"] = _knobs(options.knobs)
     return found
@@ -145,7 +128,7 @@ def as_keys(options: ProgramOptions) -> dict[str, Any]:
 _RANGE = re.compile(r"\s*(\w+)\s*(?:@\s*(\w+)\s*)?(?::\s*(\w+)\s*)?=\s*(.*\S)\s*")
 
 
-def _table(key: str, text: str, part: str, example: str) -> dict[str, Any]:
+def _table(key: str, text: str, part: str) -> dict[str, Any]:
     """Returns the table that ``MEMORY@ADDRESS:LENGTH=VALUE`` stands for; ``part`` is its value."""
     found = _RANGE.fullmatch(text)
     if found:
@@ -158,9 +141,9 @@ def _table(key: str, text: str, part: str, example: str) -> dict[str, Any]:
         if None not in table.values():
             return table
     raise PtoError(
-        f"{REPEATED[key]} {text!r} is not understood",
-        where=REPEATED[key],
-        legal=f"such as {example}; a memory, or argN for the buffer of an argument",
+        f"{option_of(key)} {text!r} is not understood",
+        where=option_of(key),
+        legal=f"such as {REPEATED[key]}; a memory, or argN for the buffer of an argument",
     )
 
 
@@ -173,6 +156,7 @@ def _knobs(texts: Sequence[str]) -> dict[str, int]:
         name, equals, text = (part.strip() for part in word.partition("="))
         value = integer(text)
         if not equals or value is None:
-            raise PtoError(f"--knobs {word!r} is not understood", where="--knobs", legal="a=1,b=2")
+            what = f"--knobs {word!r} is not understood"
+            raise PtoError(what, where="--knobs", legal=REPEATED["knobs"])
         found[name] = value
     return found

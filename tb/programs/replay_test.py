@@ -41,28 +41,14 @@ from tb.record.settings import RunSettings
 
 
 def space_named(name: str) -> Space:
-    """Returns a memory by its name in small letters.
-
-    Raises:
-        PtoError: there is none.
-    """
-    try:
-        return Space[name.upper()]
-    except KeyError:
-        legal = ", ".join(space.name.lower() for space in Space)
-        raise PtoError(f"no memory is called {name!r}", legal=legal) from None
+    """Returns a memory by its name in small letters."""
+    return Space[name.upper()]
 
 
 def fault_of(words: dict[str, Any]) -> Fault:
-    """Returns a fault; memory and kind are given by name or by number."""
-    space, kind = words["space"], words["kind"]
-    return Fault(
-        **{
-            **words,
-            "space": space_named(space) if isinstance(space, str) else Space(space),
-            "kind": FaultKind[kind.upper()] if isinstance(kind, str) else FaultKind(kind),
-        }
-    )
+    """Returns a fault; memory and kind are numbers."""
+    found: dict[str, Any] = {"space": Space(words["space"]), "kind": FaultKind(words["kind"])}
+    return Fault(**{**words, **found})
 
 
 def read_load(load: Load) -> bytes:
@@ -290,7 +276,7 @@ class ProgramTest(PtoTestBase):
             block = item.block
             for at, slot in enumerate(block.slot.tolist()):
                 name = OPS_BY_CODE[int(block.opcode[at])].name
-                if slot not in self.env.agents or name not in self.served():
+                if slot not in self.env.agents or name not in self.run.config.dut_ops:
                     raise PtoError(f"no engine executes {name}", where=str(block.places[at]))
             for op_filter in filters:
                 for at in np.flatnonzero(~op_filter(block)).tolist() if len(block) else ():
@@ -298,10 +284,6 @@ class ProgramTest(PtoTestBase):
                         f"the engine does not take this op: {op_filter.reason}",
                         where=str(block.places[at]),
                     )
-
-    def served(self) -> frozenset[str]:
-        """Returns the ops that the engines of the run execute."""
-        return frozenset(self.run.config.dut_ops)
 
     def wrong(self) -> int:
         """Returns how many failures there were so far."""

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
 from tb.common.text import meant
-from tb.programs.options import ProgramOptions, as_keys
+from tb.programs.options import ProgramOptions, as_keys, option_of
 from tb.programs.setup import TABLES, Setup
 
 MANUAL = "docs/programs.md lists the keys of a setup file"
@@ -110,11 +110,18 @@ def option_layer(options: ProgramOptions) -> Layer:
     Raises:
         PtoError: one cannot be used.
     """
+    keys = as_keys(options)
 
     def where(loc: Loc) -> str:
-        return options.where(str(loc[0]), loc[1] if len(loc) > 1 else "")
+        """Returns the option; with its text where it may be repeated."""
+        key, option = str(loc[0]), option_of(str(loc[0]))
+        if len(loc) == 1 or key == "knobs":
+            return option
+        if key in ("load", "dump"):
+            return f"{option} {getattr(options, key)[loc[1]]}"
+        return f"{option} {loc[1]}={keys[key][loc[1]]}"
 
-    return Layer(_validated(as_keys(options), where, ""), where)
+    return Layer(_validated(keys, where, ""), where)
 
 
 def setup_beside(program: Path) -> Path | None:
