@@ -114,10 +114,10 @@ def cores_of(found: Trace) -> list[int]:
     return sorted({step.core for step in found.steps})
 
 
-def signals_of(found: Trace) -> list[tuple[str, int, int, int, int]]:
-    """Returns op, core, source, target and number of each signal."""
+def signals_of(found: Trace) -> list[str]:
+    """Returns each signal: core and op, source and target, number."""
     return [
-        (step.name, step.core, step.source, step.target, step.number)
+        f"{step.core} {step.name} {step.source}>{step.target} {step.number}"
         for step in found.steps
         if isinstance(step, SetSignal | WaitSignal)
     ]
@@ -165,49 +165,40 @@ def test_a_split_tile_is_in_both_ub() -> None:
     assert written == {"ub0", "ub1"}
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("what", [SUB, SPLIT])
-def test_sub_block_1_takes_part_where_the_text_has_it(what: str, form: str) -> None:
-    cube = what if what is SPLIT else to_gm()
-    vector = lines(SUB, STORE) if what is SUB else STORE
-    assert cores_of(walked(cube, vector, form=form)) == [0, 1, 2]
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_signal_to_sub_block_1_makes_it_take_part(form: str) -> None:
-    cube = lines(raised("FIX", 2), raised("FIX", 18))
-    checked = order(walked(cube, awaited("MTE3", 2), form=form))
-    assert (checked.findings, checked.notes) == ((), ())
-    assert cores_of(walked(awaited("MTE1", 18), raised("MTE3", 2), form=form)) == [0, 1, 2]
-
-
-def test_a_comment_brings_no_sub_block_1() -> None:
-    comment = "// get_subblock_idx, split_m and copy_cbuf_to_ubuf"
-    assert cores_of(walked(to_gm(), lines(comment, STORE))) == [0, 1]
-    named = STORE.replace("%ub,", "%split_m,")
-    vector = lines("%split_m = pto.castptr %c0 : i64 -> !pto.ptr<f32, ub>", named)
-    assert cores_of(walked(to_gm(), vector)) == [0, 1]
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("number", "cores"), [("%c0", [0, 1]), ("%c1", [0, 1, 2]),
-                                               ("%sum", [0, 1, 2])])  # fmt: skip
-def test_a_write_back_to_the_ub_of_sub_block_1(number: str, cores: list[int], form: str) -> None:
-    """A number that is not the constant 0 may be 1."""
+def back_to(number: str) -> str:
+    """Returns a write-back to the UB of a sub-block."""
     back = BACK.format("ub", "%ub", f", dst_mode({number})", "", "ub", ", i64")
-    cube = lines("%sum = arith.addi %c0, %c0 : i64", back)
-    assert cores_of(walked(cube, raised("MTE3", 3), form=form)) == cores
+    return lines("%sum = arith.addi %c0, %c0 : i64", back)
 
 
+L1 = "%l1 = pto.castptr %c0 : i64 -> !pto.ptr<f32, l1>"
 COPY = (
-    "pto.copy_cbuf_to_ubuf %l1, %ub, {}, %c1, %c1, %c0, %c0"
+    "pto.copy_cbuf_to_ubuf %l1, %ub, %c1, %c1, %c1, %c0, %c0"
     " : !pto.ptr<f32, l1>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64"
 )
+COMMENT = "// get_subblock_idx, split_m and copy_cbuf_to_ubuf"
+NAMED = "%split_m = pto.castptr %c0 : i64 -> !pto.ptr<f32, ub>"
+
+TAKE_PART = {
+    "its index": (to_gm(), lines(SUB, STORE), [0, 1, 2]),
+    "a split tile": (SPLIT, STORE, [0, 1, 2]),
+    "a signal to it": (lines(raised("FIX", 2), raised("FIX", 18)), awaited("MTE3", 2), [0, 1, 2]),
+    "a signal of it": (awaited("MTE1", 18), raised("MTE3", 2), [0, 1, 2]),
+    "a comment": (to_gm(), lines(COMMENT, STORE), [0, 1]),
+    "a name": (to_gm(), lines(NAMED, STORE.replace("%ub,", "%split_m,")), [0, 1]),
+    "a write-back to sub-block 0": (back_to("%c0"), raised("MTE3", 3), [0, 1]),
+    "a write-back to sub-block 1": (back_to("%c1"), raised("MTE3", 3), [0, 1, 2]),
+    "a number that is not the constant 0": (back_to("%sum"), raised("MTE3", 3), [0, 1, 2]),
+    "a copy from L1": (lines(L1, COPY), raised("MTE3", 3), [0, 1, 2]),
+}
+"""What is in the text; the cores that run."""
 
 
-def test_a_copy_from_l1_that_selects_a_sub_block() -> None:
-    l1 = "%l1 = pto.castptr %c0 : i64 -> !pto.ptr<f32, l1>"
-    assert cores_of(walked(lines(l1, COPY.format("%c1")), raised("MTE3", 3))) == [0, 1, 2]
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", TAKE_PART)
+def test_sub_block_1_takes_part_where_the_text_has_it(name: str, form: str) -> None:
+    cube, vector, cores = TAKE_PART[name]
+    assert cores_of(walked(cube, vector, form=form)) == cores
 
 
 # --- sections of one sub-block --------------------------------------------------------------------
@@ -310,74 +301,61 @@ def test_every_core_has_its_own_flags_and_registers() -> None:
 # --- numbers of signals ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [0, 3, 15])
-def test_signals_of_the_cube_core(number: int) -> None:
-    """IB-01 and IB-05: id p for sub-block 0, p + 16 for sub-block 1; each waits for its own."""
-    cube = lines(raised("FIX", number), raised("FIX", number + 16))
-    found = walked(cube, BOTH + awaited("MTE3", number))
-    assert signals_of(found) == [
-        ("set_intra_block", 0, 0, 1, number),
-        ("set_intra_block", 0, 0, 2, number),
-        ("wait_intra_block", 1, 0, 1, number),
-        ("wait_intra_block", 2, 0, 2, number),
-    ]
+def sync(op: str, pipe: str, mode: int = 2) -> str:
+    attribute = "" if mode == 2 else f" {{ffts_mode = {mode} : i32}}"
+    return f"pto.sync.{op} <PIPE_{pipe}>, 4{attribute}"
+
+
+CHOSEN = lines(
+    SUB,
+    "%id = arith.addi %sub, %c16 : i64",
+    "%at = arith.index_cast %id : i64 to index",
+    awaited("MTE3", "%at"),
+)
+"""Sub-block s waits for id 16 + s."""
+
+SIGNALS = {
+    **{
+        f"IB-01, IB-05: id {n} of the cube core for sub-block 0, {n + 16} for sub-block 1": (
+            raised_for_both("FIX", n), BOTH + awaited("MTE3", n),
+            f"0 set_intra_block 0>1 {n}, 0 set_intra_block 0>2 {n}, "
+            f"1 wait_intra_block 0>1 {n}, 2 wait_intra_block 0>2 {n}",
+        )
+        for n in (0, 3, 15)
+    },
+    "IB-05: 17 and 1 are one id of a vector core": (
+        lines(raised("FIX", 0), raised("FIX", 17)), CHOSEN,
+        "0 set_intra_block 0>1 0, 0 set_intra_block 0>2 1, "
+        "1 wait_intra_block 0>1 0, 2 wait_intra_block 0>2 1",
+    ),
+    "IB-02: sub-block s raises counter 16 s + p of the cube core": (
+        lines(awaited("MTE1", 5), awaited("MTE1", 21)), BOTH + raised("MTE3", 5),
+        "0 wait_intra_block 1>0 5, 0 wait_intra_block 2>0 21, "
+        "1 set_intra_block 1>0 5, 2 set_intra_block 2>0 21",
+    ),
+    "a sync of mode 2 from the cube core to both": (
+        sync("set", "FIX"), BOTH + sync("wait", "MTE3"),
+        "0 sync.set 0>1 4, 0 sync.set 0>2 4, 1 sync.wait 0>1 4, 2 sync.wait 0>2 4",
+    ),
+    "a sync of mode 2 from both to the cube core": (
+        sync("wait", "MTE1"), BOTH + sync("set", "MTE3"),
+        "0 sync.wait 1>0 4, 0 sync.wait 2>0 4, 1 sync.set 1>0 4, 2 sync.set 2>0 4",
+    ),
+    "a sync of mode 1 of both": (
+        to_gm(), BOTH + lines(sync("set", "MTE3", 1), sync("wait", "MTE2", 1)),
+        "1 sync.set 1>1 4, 1 sync.set 1>2 4, 1 sync.wait 1>1 4, 1 sync.wait 2>1 4, "
+        "2 sync.set 2>1 4, 2 sync.set 2>2 4, 2 sync.wait 1>2 4, 2 sync.wait 2>2 4",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_signals_are_between_these_cores(name: str) -> None:
+    cube, vector, signals = SIGNALS[name]
+    found = walked(cube, vector)
+    assert ", ".join(signals_of(found)) == signals
     checked = order(found)
     assert (checked.findings, checked.notes) == ((), ())
-
-
-def test_sub_block_1_may_wait_for_the_number_of_the_cube_core() -> None:
-    """IB-05: 17 and 1 are one id of a vector core."""
-    chosen = lines(
-        SUB,
-        "%id = arith.addi %sub, %c16 : i64",
-        "%at = arith.index_cast %id : i64 to index",
-        awaited("MTE3", "%at"),
-    )
-    found = walked(lines(raised("FIX", 0), raised("FIX", 17)), chosen)
-    assert [each[1:] for each in signals_of(found)[2:]] == [(1, 0, 1, 0), (2, 0, 2, 1)]
-    assert order(found).findings == ()
-
-
-def test_signals_of_the_vector_cores() -> None:
-    """IB-02: sub-block s raises counter 16 s + p of the cube core."""
-    cube = lines(awaited("MTE1", 5), awaited("MTE1", 21))
-    found = walked(cube, BOTH + raised("MTE3", 5))
-    assert signals_of(found) == [
-        ("wait_intra_block", 0, 1, 0, 5),
-        ("wait_intra_block", 0, 2, 0, 21),
-        ("set_intra_block", 1, 1, 0, 5),
-        ("set_intra_block", 2, 2, 0, 21),
-    ]
-    assert order(found).findings == ()
-
-
-def test_signals_are_counted() -> None:
-    """IB-04: two sets let two waits pass, and a third one waits for ever."""
-    two = lines(raised("FIX", 2), raised("FIX", 2))
-    assert order(walked(two, lines(*[awaited("MTE3", 2)] * 2))).findings == ()
-    finding = only(order(walked(two, lines(*[awaited("MTE3", 2)] * 3))))
-    assert says(finding.message, "deadlock wait 3 signal 2 cube core vector core 0 set 2 times")
-    spare = order(walked(two, awaited("MTE3", 2)))
-    assert spare.findings == ()
-    assert says(spare.notes[0], "note signal 2 cube core vector core 0 still set at the end")
-
-
-def test_a_sync_of_mode_2_is_of_the_cube_core_and_both_sub_blocks() -> None:
-    down = walked("pto.sync.set <PIPE_FIX>, 4", BOTH + "pto.sync.wait <PIPE_MTE3>, 4")
-    assert order(down).findings == ()
-    assert sorted(each[3] for each in signals_of(down) if each[0] == "sync.set") == [1, 2]
-    up = walked("pto.sync.wait <PIPE_MTE1>, 4", BOTH + "pto.sync.set <PIPE_MTE3>, 4")
-    assert order(up).findings == ()
-    assert sorted(each[2] for each in signals_of(up) if each[0] == "sync.wait") == [1, 2]
-
-
-def test_a_sync_of_mode_1_is_of_both_sub_blocks() -> None:
-    mode = " {ffts_mode = 1 : i32}"
-    meet = lines("pto.sync.set <PIPE_MTE3>, 4" + mode, "pto.sync.wait <PIPE_MTE2>, 4" + mode)
-    found = walked(to_gm(), BOTH + meet)
-    assert order(found).findings == ()
-    waits = [each[1:4] for each in signals_of(found) if each[0] == "sync.wait"]
-    assert {(1, 2, 1), (2, 1, 2)} <= set(waits)
 
 
 # --- order ----------------------------------------------------------------------------------------
@@ -409,66 +387,115 @@ def test_without_signals_the_stores_of_both_cores_race() -> None:
     assert [each.space for each in races(found, checked)] == ["ub0", "ub1"]
 
 
-@pytest.mark.parametrize(("pipe", "free"), [("MTE2", True), ("MTE3", False), ("V", False)])
-def test_a_wait_stops_its_pipe_alone(pipe: str, free: bool) -> None:
-    """IB-04: a load on another pipe of the core goes on, and is a hazard."""
-    found = order(
-        walked(lines(SPLIT, raised_for_both("FIX", 2)), BOTH + lines(awaited(pipe, 2), LOAD))
-    )
-    assert [one.op for one in found.findings] == ([] if free else ["pto.mte_gm_ub"] * 2)
-    for core, finding in enumerate(found.findings):
-        assert says(finding.message, f"hazard writes ub{core} pto.mte_l0c_ub")
+def many(*ops: str, count: int) -> str:
+    return lines(*ops * count)
 
 
-@pytest.mark.parametrize(
-    "cube",
-    [lines(raised_for_both("FIX", 2), SPLIT), lines(SPLIT, raised_for_both("MTE1", 2))],
-    ids=["before", "other pipe"],
-)
-def test_a_signal_covers_the_earlier_ops_of_its_pipe(cube: str) -> None:
-    """IB-03."""
-    found = order(walked(cube, ROW + lines(awaited("MTE3", 2), STORE_ROW)))
-    for core, finding in enumerate(found.findings):
-        assert says(finding.message, f"hazard reads ub{core}")
-    assert len(found.findings) == 2
+def nothing_sets(pipe: str, signal: str) -> str:
+    return f"error pto.wait_intra_block deadlock {pipe} waits for ever nothing sets signal {signal}"
 
 
-def test_signals_and_flags_chain_over_cores() -> None:
-    """OR-04: FIX to MTE2 by a signal, MTE2 to MTE3 by a flag."""
-    flag = "pto.{}_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID3>]"
-    vector = ROW + lines(awaited("MTE2", 2), flag.format("set"), flag.format("wait"), STORE_ROW)
-    assert order(walked(lines(SPLIT, raised_for_both("FIX", 2)), vector)).findings == ()
+FLAG = "pto.{}_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID3>]"
+HANDED = lines(SPLIT, raised_for_both("FIX", 2))
+LATE_LOADS = [f"pto.mte_gm_ub hazard writes ub{core} pto.mte_l0c_ub" for core in (0, 1)]
+LATE_STORES = [f"hazard reads ub{core}" for core in (0, 1)]
+MEET = "pto.syncall() mode = <hard>, core_type = <mix>"
+CROSS = "pto.{}_cross_block <PIPE_FIX>, 3"
+
+ORDERED: dict[str, tuple[str, str, list[str]]] = {
+    "IB-04: a wait stops its own pipe": (HANDED, BOTH + lines(awaited("MTE2", 2), LOAD), []),
+    "IB-04: a wait of MTE3 does not stop MTE2": (HANDED, BOTH + lines(awaited("MTE3", 2), LOAD), LATE_LOADS),
+    "IB-04: a wait of V does not stop MTE2": (HANDED, BOTH + lines(awaited("V", 2), LOAD), LATE_LOADS),
+    "IB-03: set before the op": (
+        lines(raised_for_both("FIX", 2), SPLIT), ROW + lines(awaited("MTE3", 2), STORE_ROW),
+        LATE_STORES,
+    ),
+    "IB-03: set on another pipe": (
+        lines(SPLIT, raised_for_both("MTE1", 2)), ROW + lines(awaited("MTE3", 2), STORE_ROW),
+        LATE_STORES,
+    ),
+    "OR-04: FIX to MTE2 by a signal, MTE2 to MTE3 by a flag": (
+        HANDED,
+        ROW + lines(awaited("MTE2", 2), FLAG.format("set"), FLAG.format("wait"), STORE_ROW), [],
+    ),
+    "IB-04: two sets, two waits": (
+        many(raised("FIX", 2), count=2), many(awaited("MTE3", 2), count=2), [],
+    ),
+    "IB-04: two sets, three waits": (
+        many(raised("FIX", 2), count=2), many(awaited("MTE3", 2), count=3),
+        ["deadlock wait 3 signal 2 cube core vector core 0 set 2 times"],
+    ),
+    "nothing sets it for vector core 0": (
+        "pto.barrier <PIPE_M>", awaited("MTE3", 7),
+        [nothing_sets("PIPE_MTE3 vector core 0", "7 cube core")],
+    ),
+    "nothing sets it for the cube core": (
+        awaited("MTE1", 7), STORE, [nothing_sets("PIPE_MTE1 cube core", "7 vector core 0")],
+    ),
+    "sub-block 1 does not set it": (
+        awaited("MTE1", 23), SUB, [nothing_sets("PIPE_MTE1 cube core", "23 vector core 1")],
+    ),
+    **{
+        f"IB-01: no broadcast of {numbers}": (
+            lines(*(raised("FIX", number) for number in numbers)), BOTH + awaited("MTE3", 2),
+            [nothing_sets(f"PIPE_MTE3 vector core {core}", "2") for core in stuck],
+        )
+        for numbers, stuck in (((2,), (1,)), ((18,), (0,)), ((3, 19), (0, 1)))
+    },
+    "both set before they wait": (
+        lines(raised("MTE1", 4), awaited("MTE1", 3)), lines(raised("MTE3", 3), awaited("MTE3", 4)),
+        [],
+    ),
+    "a set on another pipe does not wait": (
+        lines(awaited("MTE1", 3), raised("FIX", 4)), lines(awaited("MTE3", 4), raised("MTE3", 3)),
+        [],
+    ),
+    "IB-07: a counter holds 15": (
+        many(raised("FIX", 2), count=15), many(awaited("MTE3", 2), count=15), [],
+    ),
+    "IB-07: the waits may all come after set 16": (
+        many(raised("FIX", 2), count=16), many(awaited("MTE3", 2), count=16),
+        ["IB-07 set 16 signal 2 cube core vector core 0 nothing waited for more than 0"],
+    ),
+    "an answer of each signal bounds its counter": (
+        many(raised("FIX", 2), awaited("FIX", 3), count=40),
+        many(awaited("MTE3", 2), raised("MTE3", 3), count=40), [],
+    ),
+    "IB-07: an id set on two pipes": (
+        lines(raised("FIX", 2), raised("MTE1", 2)), many(awaited("MTE3", 2), count=2),
+        ["pto.set_intra_block IB-07"],
+    ),
+    "IB-07: an id waited for on two pipes": (
+        many(raised("FIX", 2), count=2), lines(awaited("MTE3", 2), awaited("V", 2)),
+        ["pto.wait_intra_block IB-07"],
+    ),
+    "a core does not come to the barrier": (
+        "pto.barrier <PIPE_ALL>", MEET, ["deadlock waits for ever nothing sets syncall cube core"],
+    ),
+    "signals between blocks": (lines(CROSS.format("set"), CROSS.format("wait")), "", []),
+    "signals between blocks that the block does not set": (
+        CROSS.format("wait"), "", ["deadlock nothing sets cross_block signal 3"],
+    ),
+}  # fmt: skip
+"""Ops of the cube core, ops of the vector cores; severity, op, rule and facts of each finding."""
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_signals_order_ops_of_two_cores(name: str) -> None:
+    cube, vector, facts = ORDERED[name]
+    found = order(walked(cube, vector)).findings
+    assert len(found) == len(facts), found
+    for one, words in zip(found, facts, strict=True):
+        assert says(f"{one.severity} {one.op} {one.rule} {one.message}", words), one
+
+
+def test_a_signal_that_is_still_set_is_noted() -> None:
+    found = order(walked(many(raised("FIX", 2), count=2), awaited("MTE3", 2)))
+    assert found.findings == ()
+    assert says(found.notes[0], "note signal 2 cube core vector core 0 still set at the end")
 
 
 # --- deadlocks ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("cube", "vector", "who", "for_whom"),
-    [
-        ("pto.barrier <PIPE_M>", awaited("MTE3", 7), "PIPE_MTE3 vector core 0", "7 cube core"),
-        (awaited("MTE1", 7), STORE, "PIPE_MTE1 cube core", "7 vector core 0"),
-        (awaited("MTE1", 23), SUB, "PIPE_MTE1 cube core", "23 vector core 1"),
-    ],
-)
-def test_a_wait_that_nothing_sets_is_refused(
-    cube: str, vector: str, who: str, for_whom: str
-) -> None:
-    finding = only(order(walked(cube, vector)))
-    assert (finding.op, finding.severity) == ("pto.wait_intra_block", "error")
-    assert says(finding.message, f"deadlock {who} waits for ever nothing sets signal {for_whom}")
-
-
-@pytest.mark.parametrize(("numbers", "stuck"), [([2], [1]), ([18], [0]), ([3, 19], [0, 1])])
-def test_a_signal_of_the_other_sub_block_does_not_help(
-    numbers: list[int], stuck: list[int]
-) -> None:
-    """IB-01: no broadcast."""
-    cube = lines(*(raised("FIX", number) for number in numbers))
-    found = order(walked(cube, BOTH + awaited("MTE3", 2)))
-    assert len(found.findings) == len(stuck)
-    for core, finding in zip(stuck, found.findings, strict=True):
-        assert says(finding.message, f"deadlock PIPE_MTE3 vector core {core} nothing sets signal 2")
 
 
 def test_cores_that_wait_for_one_another() -> None:
@@ -489,16 +516,6 @@ def test_cores_that_wait_for_one_another() -> None:
     )
 
 
-def test_cores_that_set_before_they_wait_go_on() -> None:
-    cube = lines(raised("MTE1", 4), awaited("MTE1", 3))
-    vector = lines(raised("MTE3", 3), awaited("MTE3", 4))
-    assert order(walked(cube, vector)).findings == ()
-    # On another pipe the set does not wait.
-    other = lines(awaited("MTE1", 3), raised("FIX", 4))
-    waits = lines(awaited("MTE3", 4), raised("MTE3", 3))
-    assert order(walked(other, waits)).findings == ()
-
-
 def test_a_deadlock_over_three_cores_names_each() -> None:
     """Cube waits for sub-block 1, which waits for a flag of its own after a wait for the cube."""
     cube = lines(awaited("MTE1", 21), raised("MTE1", 2), raised("MTE1", 18))
@@ -508,84 +525,38 @@ def test_a_deadlock_over_three_cores_names_each() -> None:
     assert "vector core 0" not in finding.message, "it is no part of the circle"
 
 
-def test_a_circle_of_cores_is_found_without_a_run(tmp_path: Path) -> None:
-    path = tmp_path / "x.pto"
-    path.write_text(text_of(lines(awaited("MTE1", 3), raised("MTE1", 4)),
-                            lines(awaited("MTE3", 4), raised("MTE3", 3))))  # fmt: skip
-    (finding,) = verify_file(path).findings
-    assert says(finding.message, "deadlock waits set_intra_block vector core 0 cube core this one")
+TO_INDEX = "%id = arith.index_cast %n : i64 to index"
+LOOP = lines("%i0 = arith.constant 0 : index", TO_INDEX,
+             "scf.for %i = %i0 to %id step %i32 {", raised("FIX", 2), "}")  # fmt: skip
+NO_SET = ["pto.wait_intra_block deadlock"]
+
+WITHOUT_A_RUN: dict[str, tuple[str, str, str, list[str]]] = {
+    "met": (raised("FIX", 2), awaited("MTE3", 2), "", []),
+    "one too many": (raised("FIX", 2), many(awaited("MTE3", 2), count=2), "", NO_SET),
+    "of no set": (raised("FIX", 2), awaited("MTE3", 3), "", NO_SET),
+    "an id that is not known": (raised("FIX", 2), lines(TO_INDEX, awaited("MTE3", "%id")), "", []),
+    "a loop of unknown bounds": (LOOP, many(awaited("MTE3", 2), count=3), "", []),
+    "set by another function": (awaited("MTE1", 3), "", raised("MTE3", 3), []),
+    "a circle": (
+        lines(awaited("MTE1", 3), raised("MTE1", 4)), lines(awaited("MTE3", 4), raised("MTE3", 3)),
+        "", ["deadlock waits set_intra_block vector core 0 cube core this one"],
+    ),
+}  # fmt: skip
+"""Ops of both cores, ops of a vector core in another function; op and facts of each finding."""
 
 
-@pytest.mark.parametrize(
-    ("vector", "found"),
-    [
-        (awaited("MTE3", 2), []),
-        (lines(awaited("MTE3", 2), awaited("MTE3", 2)), ["pto.wait_intra_block"]),
-        (awaited("MTE3", 3), ["pto.wait_intra_block"]),
-        (lines("%id = arith.index_cast %n : i64 to index", awaited("MTE3", "%id")), []),
-    ],
-    ids=["met", "one too many", "of no set", "unknown"],
-)
-def test_a_wait_that_nothing_sets_is_found_without_a_run(
-    vector: str, found: list[str], tmp_path: Path
-) -> None:
-    """An id that is not known leaves the cores unchecked."""
+@pytest.mark.parametrize("name", WITHOUT_A_RUN)
+def test_a_deadlock_of_cores_is_found_without_a_run(name: str, tmp_path: Path) -> None:
+    """What is not known leaves the cores unchecked."""
+    cube, vector, other, facts = WITHOUT_A_RUN[name]
+    text = text_of(cube, vector).replace("gm>)", "gm>, %n: i64)", 1)
+    if other:
+        text += text_of(vector=other).replace("@kernel", "@other")
     path = tmp_path / "x.pto"
-    text = text_of(raised("FIX", 2), lines(vector, raised("MTE3", 9)))
-    text = text.replace("%g: !pto.ptr<f32, gm>", "%g: !pto.ptr<f32, gm>, %n: i64")
     path.write_text(text)
-    assert [one.op for one in verify_file(path).findings] == found
-
-
-def test_a_function_of_one_core_waits_for_another_function(tmp_path: Path) -> None:
-    path = tmp_path / "x.pto"
-    other = text_of(vector=raised("MTE3", 3)).replace("@kernel", "@other")
-    path.write_text(text_of(awaited("MTE1", 3)) + other)
-    assert verify_file(path).findings == ()
-
-
-def test_a_loop_of_unknown_bounds_leaves_the_cores_unchecked(tmp_path: Path) -> None:
-    loop = lines("%i0 = arith.constant 0 : index", "%n = arith.index_cast %many : i64 to index",
-                 "scf.for %i = %i0 to %n step %i32 {", raised("FIX", 2), "}")  # fmt: skip
-    path = tmp_path / "x.pto"
-    text = text_of(loop, lines(*[awaited("MTE3", 2)] * 3))
-    path.write_text(text.replace("gm>)", "gm>, %many: i64)", 1))
-    assert verify_file(path).findings == ()
-
-
-# --- counters -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("count", "full"), [(15, False), (16, True)])
-def test_a_counter_holds_15(count: int, full: bool) -> None:
-    """IB-07: the waits may all come after the last set."""
-    cube, vector = [raised("FIX", 2)] * count, [awaited("MTE3", 2)] * count
-    found = order(walked(lines(*cube), lines(*vector)))
-    assert [one.rule for one in found.findings] == ["IB-07"] * full
-    if full:
-        assert says(found.findings[0].message, "set 16 signal 2 cube core vector core 0 nothing")
-        assert says(found.findings[0].message, "waited for more than 0")
-
-
-def test_an_answer_of_each_signal_bounds_its_counter() -> None:
-    cube = [raised("FIX", 2), awaited("FIX", 3)] * 40
-    vector = [awaited("MTE3", 2), raised("MTE3", 3)] * 40
-    assert order(walked(lines(*cube), lines(*vector))).findings == ()
-
-
-@pytest.mark.parametrize(
-    ("sets", "waits", "op"),
-    [
-        (("FIX", "FIX"), ("MTE3", "MTE3"), ""),
-        (("FIX", "MTE1"), ("MTE3", "MTE3"), "pto.set_intra_block"),
-        (("FIX", "FIX"), ("MTE3", "V"), "pto.wait_intra_block"),
-    ],
-)
-def test_an_id_is_of_one_pipe(sets: tuple[str, ...], waits: tuple[str, ...], op: str) -> None:
-    """IB-07."""
-    cube, vector = ([raised(pipe, 2) for pipe in sets], [awaited(pipe, 2) for pipe in waits])
-    found = order(walked(lines(*cube), lines(*vector)))
-    assert [(one.op, one.rule) for one in found.findings] == ([(op, "IB-07")] if op else [])
+    found = verify_file(path).findings
+    assert len(found) == len(facts), found
+    assert all(says(f"{x.op} {x.message}", y) for x, y in zip(found, facts, strict=True))
 
 
 def test_a_number_out_of_range_is_refused() -> None:
@@ -736,16 +707,3 @@ def test_a_barrier_of_cores_orders_those_of_its_kind(kind: str, form: str) -> No
     cube = meets if kind != "aiv_only" else ""
     found = order(walked(cube or "pto.barrier <PIPE_ALL>", lines(FIRST, meets, OTHER), form=form))
     assert bool(found.findings) == (kind in ("", "aic_only"))
-
-
-def test_a_core_that_does_not_come_to_the_barrier_is_named() -> None:
-    meets = "pto.syncall() mode = <hard>, core_type = <mix>"
-    (finding,) = order(walked("pto.barrier <PIPE_ALL>", meets)).findings
-    assert says(finding.message, "deadlock waits for ever nothing sets syncall cube core")
-
-
-def test_signals_between_blocks_need_those_of_the_block_alone() -> None:
-    pair = "pto.set_cross_block <PIPE_FIX>, 3\npto.wait_cross_block <PIPE_FIX>, 3"
-    assert order(walked(pair)).findings == ()
-    (finding,) = order(walked("pto.wait_cross_block <PIPE_FIX>, 3")).findings
-    assert says(finding.message, "deadlock nothing sets cross_block signal 3")
