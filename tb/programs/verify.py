@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -112,38 +112,6 @@ def verdict_of(one: Verified) -> Literal["passed", "refused", "failed"]:
     return "failed" if one.failed else "refused" if one.findings else "passed"
 
 
-@dataclass(frozen=True)
-class Counts:
-    """Verdicts of all files.
-
-    Attributes:
-        passed, refused, failed: How many have each.
-        reasons: Why those are refused, or failed.
-    """
-
-    passed: int
-    refused: int
-    failed: int
-    reasons: tuple[Reason, ...]
-
-    @classmethod
-    def of(cls, results: Sequence[Verified]) -> Counts:
-        """Counts results."""
-        verdicts = Counter(map(verdict_of, results))
-        firsts = [each.findings[0] for each in results if each.findings]
-        reasons = grouped((reason_of(one), str(one.place)) for one in firsts)
-        return cls(verdicts["passed"], verdicts["refused"], verdicts["failed"], tuple(reasons))
-
-    def entries(self) -> dict[str, Any]:
-        """Returns the counts for JSON."""
-        return {
-            "passed": self.passed,
-            "refused": self.refused,
-            "failed": self.failed,
-            "reasons": entries(self.reasons),
-        }
-
-
 def _results(files: Sequence[Path], one: Callable[[Path], Verified]) -> Iterator[Verified]:
     """Yields the result of each file, in their order.
 
@@ -199,14 +167,18 @@ def _entry(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _record(results: Sequence[Verified], seconds: float) -> dict[str, Any]:
-    """Returns the document of ``--json``."""
+def _record(
+    results: Sequence[Verified], reasons: Iterable[Reason], seconds: float
+) -> dict[str, Any]:
+    """Returns the document of ``--json``, without the profile."""
+    verdicts = Counter(map(verdict_of, results))
     return {
         "files": len(results),
         "ops": sum(each.ops for each in results),
         "skipped": sum(each.skipped for each in results),
         "errors": sum(len(each.findings) for each in results),
-        **Counts.of(results).entries(),
+        **{verdict: verdicts[verdict] for verdict in ("passed", "refused", "failed")},
+        "reasons": entries(reasons),
         "seconds": round(seconds, 3),
         "findings": [_entry(finding) for each in results for finding in each.findings],
         "warnings": [_entry(finding) for each in results for finding in each.warnings],
@@ -256,69 +228,77 @@ def verify_command(
             argument that no function has.
     """
     begin = time.perf_counter()
-    if foreign not in ("", "refuse", "skip"):
-        raise PtoError(f"--foreign is {foreign!r}", where="--foreign", legal="refuse, skip")
-    mode: Literal["refuse", "skip"] = "refuse" if foreign == "refuse" else "skip"
-    if ubuf_to_ubuf not in ("bytes", "blocks"):
-        where = "--ubuf-to-ubuf"
-        raise PtoError(f"{where} is {ubuf_to_ubuf!r}", where=where, legal="bytes, blocks")
-    unit: Literal["bytes", "blocks"] = "blocks" if ubuf_to_ubuf == "blocks" else "bytes"
-    judging = hazard_option(hazard)
-    word = None
-    if ctrl:
-        from tb.programs.setup import ctrl_word
-
-        word = ctrl_word(ctrl, "--ctrl")
+    for option, text, legal in (
+        ("--foreign", foreign, ("", "refuse", "skip")),
+        ("--ubuf-to-ubuf", ubuf_to_ubuf, ("bytes", "blocks")),
+    ):
+        if text not in legal:
+            what = f"{option} is {text!r}"
+            raise PtoError(what, where=option, legal=", ".join(filter(None, legal)))
+    one = partial(
+        verify_file,
+        foreign="refuse" if foreign == "refuse" else "skip",
+        ubuf_to_ubuf="blocks" if ubuf_to_ubuf == "blocks" else "bytes",
+        hazard=hazard_option(hazard),
+        strict=strict,
+        ctrl=_ctrl(ctrl),
+    )
     judged = run_profile(profile, ())
     absent: list[tuple[str, PtoError]] = []
     files = find_programs(paths, absent)
     known = read_arguments(arguments)
-    one = partial(
-        verify_file, known=known, foreign=mode, ubuf_to_ubuf=unit, hazard=judging, strict=strict,
-        ctrl=word,
-    )  # fmt: skip
     results = [
         Verified(name, (Finding(Place(name, 1, 1), "", "", error.what),)) for name, error in absent
     ]
     for each in results:
         _show(each)
     with using(judged):
-        for each in _results(files, one):
+        for each in _results(files, partial(one, known=known)):
             results.append(each)
             _show(each)
     seconds = time.perf_counter() - begin
-    counts = Counts.of(results)
-    if counts.reasons and len(results) > 1:
-        failed = f", {counts.failed} failed" if counts.failed else ""
-        print(f"{counts.passed} passed, {counts.refused} refused{failed}:")
-        print("\n".join(table(counts.reasons)))
-    errors = sum(len(each.findings) for each in results)
-    ops = sum(each.ops for each in results)
-    verdict = "no errors"
-    if errors:
-        wrong = counts.refused + counts.failed
-        verdict = f"{counted(errors, 'error')} in {counted(wrong, 'file')}"
-    warned = sum(len(each.warnings) for each in results)
-    verdict += f", {counted(warned, 'warning')}" if warned else ""
-    skipped = sum(each.skipped for each in results)
-    missing = [phrase for each in results for phrase in each.not_executed]
-    shown = missing[:SHOWN_PHRASES] + (["..."] if len(missing) > SHOWN_PHRASES else [])
-    left = f"; NOT EXECUTED: {'; '.join(shown)}" if missing else ""
-    print(
-        f"verified {counted(len(results), 'file')}, {counted(ops, 'op')}"
-        f"{f' ({skipped} not executed here)' if skipped else ''}, profile {judged}: "
-        f"{verdict}, {seconds:.1f} s{left}"
-    )
+    firsts = [each.findings[0] for each in results if each.findings]
+    reasons = grouped((reason_of(first), str(first.place)) for first in firsts)
+    record = {"profile": str(judged), **_record(results, reasons, seconds)}
+    _summarize(record, reasons)
     if json_path is not None:
-        record = json.dumps({"profile": str(judged), **_record(results, seconds)}, indent=1) + "\n"
-        write_bytes(json_path, record.encode())
+        write_bytes(json_path, (json.dumps(record, indent=1) + "\n").encode())
         print(f"findings as JSON in {json_path}")
-    if not errors:
+    if not firsts:
         known.check(max(each.arguments for each in results))
-    return 2 if absent else 1 if errors else 0
+    return 2 if absent else 1 if firsts else 0
+
+
+def _ctrl(text: str) -> int | None:
+    if not text:
+        return None
+    from tb.programs.setup import ctrl_word
+
+    return ctrl_word(text, "--ctrl")
 
 
 def _show(one: Verified) -> None:
     """Prints what a file has."""
     for line in (*map(str, one.findings), *map(str, one.warnings), *one.notes):
         print(line)
+
+
+def _summarize(record: Mapping[str, Any], reasons: Sequence[Reason]) -> None:
+    """Prints the reasons of refusals, and the last line."""
+    passed, refused, failed = (record[verdict] for verdict in ("passed", "refused", "failed"))
+    if reasons and record["files"] > 1:
+        print(f"{passed} passed, {refused} refused{f', {failed} failed' if failed else ''}:")
+        print("\n".join(table(reasons)))
+    verdict, warned = "no errors", len(record["warnings"])
+    if record["errors"]:
+        wrong = counted(refused + failed, "file")
+        verdict = f"{counted(record['errors'], 'error')} in {wrong}"
+    verdict += f", {counted(warned, 'warning')}" if warned else ""
+    skipped = f" ({record['skipped']} not executed here)" if record["skipped"] else ""
+    missing = [phrase for each in record["programs"] for phrase in each["not_executed"]]
+    shown = missing[:SHOWN_PHRASES] + (["..."] if len(missing) > SHOWN_PHRASES else [])
+    print(
+        f"verified {counted(record['files'], 'file')}, {counted(record['ops'], 'op')}{skipped}, "
+        f"profile {record['profile']}: {verdict}, {record['seconds']:.1f} s"
+        + (f"; NOT EXECUTED: {'; '.join(shown)}" if missing else "")
+    )
