@@ -404,8 +404,12 @@ CROSS = "pto.{}_cross_block <PIPE_FIX>, 3"
 
 ORDERED: dict[str, tuple[str, str, list[str]]] = {
     "IB-04: a wait stops its own pipe": (HANDED, BOTH + lines(awaited("MTE2", 2), LOAD), []),
-    "IB-04: a wait of MTE3 does not stop MTE2": (HANDED, BOTH + lines(awaited("MTE3", 2), LOAD), LATE_LOADS),
-    "IB-04: a wait of V does not stop MTE2": (HANDED, BOTH + lines(awaited("V", 2), LOAD), LATE_LOADS),
+    "IB-04: a wait of MTE3 does not stop MTE2": (
+        HANDED, BOTH + lines(awaited("MTE3", 2), LOAD), LATE_LOADS,
+    ),
+    "IB-04: a wait of V does not stop MTE2": (
+        HANDED, BOTH + lines(awaited("V", 2), LOAD), LATE_LOADS,
+    ),
     "IB-03: set before the op": (
         lines(raised_for_both("FIX", 2), SPLIT), ROW + lines(awaited("MTE3", 2), STORE_ROW),
         LATE_STORES,

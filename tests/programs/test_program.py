@@ -44,8 +44,6 @@ TOO_SMALL = ("--arg", "0=zeros:4096", "--arg", "1=empty:4095", "--arg", "2=32")
 
 REFUSED = {
     "no program": ((), ["no program named", "PROGRAM= make"]),
-    "missing": (("no.pto",), ["no.pto not exist", "name .pto files"]),
-    "folder without": (("empty",), ["folder empty holds no .pto file"]),
     "no arguments": (
         ("copy.pto",),
         [
@@ -84,10 +82,6 @@ REFUSED = {
         ("copy.pto", *ARGS[:4], "--arg", "2=zeros:64"),
         ["'zeros:64' no i64", "--arg 2=zeros:64"],
     ),
-    "number too large": (
-        ("copy.pto", *ARGS[:4], "--arg", "2=0x10000000000000000"),
-        ["no i64", "integer"],
-    ),
     "rule": (
         ("copy.pto", *ARGS[:4], "--arg", "2=70000"),
         ["copy.pto:6:3", "pto.mte_gm_ub", "DMA-L05"],
@@ -96,13 +90,9 @@ REFUSED = {
         ("copy.pto", *ARGS[:4], "--arg", "2=-1"),
         ["copy.pto:6:3", "pto.mte_gm_ub", "-1", "DMA-L05"],
     ),
-    "missing file": (
-        ("copy.pto", "--arg", "0=no.npy", *ARGS[2:]),
-        ["cannot read no.npy", "No such file", "--arg 0=no.npy"],
-    ),
     "other type": (
         ("copy.pto", "--arg", "0=half.npy", *ARGS[2:]),
-        ["half.npy holds float16 elements f32", "legal float32"],
+        ["half.npy holds float16 elements f32", "legal float32", "--arg 0=half.npy"],
     ),
     "overlap": (
         ("copy.pto", "--arg", "0=zeros:4096@0", "--arg", "1=empty:4096@4095", *ARGS[4:]),
@@ -119,10 +109,6 @@ REFUSED = {
     "load beside a buffer": (
         ("copy.pto", *ARGS, "--load", "arg0@4095=zeros:2"),
         [r"2 bytes offset 0xfff leave buffer argument 0 \(%in\)", "4096 bytes"],
-    ),
-    "load leaves its memory": (
-        ("copy.pto", *ARGS, "--load", "ub0@0x3fff0=zeros:17"),
-        ["17 bytes 0x3fff0 leave ub0", "--load ub0@0x3fff0"],
     ),
     "load of nothing": (("copy.pto", *ARGS, "--load", "ub0=empty:4"), ["load nothing"]),
     "load placed twice": (("copy.pto", *ARGS, "--load", "ub0=zeros:4@8"), ["address own"]),
@@ -335,68 +321,62 @@ def engine(slot: str, **can: object) -> Manifest:
     )
 
 
+def refused_by(path: Path, engines: list[Manifest], *args: str) -> str:
+    """Returns the message about ops that engines do not take."""
+    options = ProgramOptions(args=args, illegal="send")
+    with pytest.raises(PtoError) as error:
+        prepare(request(path, Layer(), options), 0, Inputs(Path("x")), engines)
+    return str(error.value)
+
+
 @pytest.mark.parametrize(
-    ("engines", "facts"),
+    ("ops", "facts"),
     [
-        ([engine("mte2", ops=("mte_gm_ub",))], "copy.pto:10:3 no engine mte_ub_gm"),
+        ({"mte2": "mte_gm_ub"}, "copy.pto:10:3 no engine mte_ub_gm"),
         (
-            [engine("mte2", ops=("mte_gm_l1",)), engine("mte3", ops=("mte_ub_gm",))],
+            {"mte2": "mte_gm_l1", "mte3": "mte_ub_gm"},
             "copy.pto:6:3 no engine mte_gm_ub mte_gm_l1",
         ),
     ],
 )
-def test_ops_that_no_engine_takes(copy: Path, engines: list[Manifest], facts: str) -> None:
-    requested = request(copy, Layer(), ProgramOptions(args=ARGS[1::2]))
-    with pytest.raises(PtoError) as error:
-        prepare(requested, 0, Inputs(Path("x")), engines)
-    assert says(str(error.value), facts), error.value
+def test_ops_that_no_engine_takes(copy: Path, ops: dict[str, str], facts: str) -> None:
+    engines = [engine(slot, ops=(name,)) for slot, name in ops.items()]
+    assert says(refused_by(copy, engines, *ARGS[1::2]), facts)
 
 
-@pytest.mark.parametrize(
-    ("can", "facts"),
-    [
-        ({"loops": 0}, "most 0 loops op 1"),
-        ({"pad": False}, "no padded rows"),
-        ({"d_rules": ("DMA-L05",)}, "not report DMA-L06"),
-    ],
-)
-def test_shapes_that_an_engine_does_not_take(
-    tmp_path: Path, can: dict[str, object], facts: str
-) -> None:
-    path = tmp_path / "load.pto"
-    path.write_text(
-        COPY.replace("%c0 : i64 -> !pto.ptr<f32, ub>", "%c16 : i64 -> !pto.ptr<f32, ub>")
-        .replace(
-            "  %ub =", "  %c16 = arith.constant 16 : i64\n  %pad = arith.constant 1 : i32\n  %ub ="
-        )
-        .replace("%c128, %c128)\n", "%c128, %c128) loop(%rows, %c128, %c128) pad(%pad)\n", 1)
-        .replace("i64, i64, i64, i64, i64", "i64, i64, i64, i64, i64, loop i64, i64, i64, pad i32")
+SHAPES = (
+    COPY.replace("%c0 : i64 -> !pto.ptr<f32, ub>", "%c16 : i64 -> !pto.ptr<f32, ub>")
+    .replace(
+        "  %ub =", "  %c16 = arith.constant 16 : i64\n  %pad = arith.constant 1 : i32\n  %ub ="
     )
-    rules = ("DMA-L05", "DMA-L06", "DMA-L07", "DMA-L08", "DMA-L09", "DMA-L10", "DMA-L12")
-    engines = [
-        engine("mte2", ops=("mte_gm_ub",), **{"d_rules": rules, **can}),
-        engine("mte3", ops=("mte_ub_gm",), d_rules=rules),
-    ]
-    options = ProgramOptions(args=("0=zeros:65536", "1=zeros:65536", "2=4"), illegal="send")
-    with pytest.raises(PtoError) as error:
-        prepare(request(path, Layer(), options), 0, Inputs(Path("x")), engines)
-    place = "load.pto:8:3 error pto.mte_gm_ub engine m mte2"
-    assert line_says(str(error.value), f"{place} {facts}")
+    .replace("%c128, %c128)\n", "%c128, %c128) loop(%rows, %c128, %c128) pad(%pad)\n", 1)
+    .replace("i64, i64, i64, i64, i64", "i64, i64, i64, i64, i64, loop i64, i64, i64, pad i32")
+)
+"""A load with a loop and pad that breaks DMA-L06, in line 8."""
 
 
 @pytest.mark.parametrize(
-    ("can", "facts"),
-    [({"transpose": False}, "no transposed loads"), ({"element_bits": [16]}, "no loads 8-bit")],
-)
-def test_loads_that_an_engine_does_not_take(can: dict[str, object], facts: str) -> None:
-    path = ROOT / "examples/programs/gemm_i8.pto"
-    options = ProgramOptions(args=tuple(f"{number}=zeros:65536" for number in range(3)))
-    (loader, *others) = reference_manifests()
-    able = {**loader.capabilities.model_dump(), **can}
-    engines = [engine("mte1", **able), *others]
-    with pytest.raises(PtoError) as error:
-        prepare(request(path, Layer(), options), 0, Inputs(Path("x")), engines)
-    assert line_says(str(error.value), f"error pto.mte_l1_l0b engine m mte1 {facts}")
+    ("text", "can", "facts"),
+    [
+        (SHAPES, {"loops": 0}, "x.pto:8:3 error pto.mte_gm_ub engine m mte2 most 0 loops op 1"),
+        (SHAPES, {"pad": False}, "x.pto:8:3 error pto.mte_gm_ub engine m mte2 no padded rows"),
+        (
+            SHAPES, {"d_rules": ("DMA-L05", "DMA-L07")},
+            "x.pto:8:3 error pto.mte_gm_ub engine m mte2 not report DMA-L06",
+        ),
+        ("", {"transpose": False}, "error pto.mte_l1_l0b engine m mte1 no transposed loads"),
+        ("", {"element_bits": [16]}, "error pto.mte_l1_l0b engine m mte1 no loads 8-bit"),
+    ],
+)  # fmt: skip
+def test_shapes_that_an_engine_does_not_take(
+    tmp_path: Path, text: str, can: dict[str, object], facts: str
+) -> None:
+    path = tmp_path / "x.pto"
+    path.write_text(text or (ROOT / "examples/programs/gemm_i8.pto").read_text())
+    able = {one.slot: one.capabilities.model_dump() for one in reference_manifests()}
+    engines = [engine(slot, **{**whole, **can}) for slot, whole in able.items()]
+    numbers = ("0=zeros:65536", "1=zeros:65536", "2=4" if text else "2=zeros:65536")
+    assert line_says(refused_by(path, engines, *numbers), facts)
 
 
 # --- jobs of the simulation ----------------------------------------------------------------------
