@@ -164,7 +164,7 @@ class ProgramFiles:
     def stage(self, folder: Path) -> None:
         """Writes the bytes to load, and what is known about the programs."""
         write_bytes(folder / INPUTS, bytes(self.inputs.data))
-        write_traces(folder, ((one.job, one.trace, one.order) for one in self.programs))
+        write_traces(folder, {one.job.title: (one.trace, one.order) for one in self.programs})
 
     def collect(self, record: RunRecord, folder: Path) -> None:
         """Prints a summary, and writes the outputs of a run that has passed."""

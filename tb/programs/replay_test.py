@@ -31,12 +31,13 @@ from tb.isa.op import replace
 from tb.isa.ops import OPS_BY_CODE
 from tb.isa.spaces import Space, located
 from tb.language.order.flags import own_blocks
+from tb.language.order.order import Order
 from tb.language.place import refuse
 from tb.language.trace import Compute, Trace
 from tb.programs.comparison import Comparison
 from tb.programs.job import Check, Dump, Load, ProgramJob, set_flags
 from tb.programs.schedules import Basis, Schedule
-from tb.programs.traced import key, read_traces
+from tb.programs.traced import read_traces
 from tb.record.settings import RunSettings
 
 
@@ -129,30 +130,9 @@ class ProgramTest(PtoTestBase):
         if errors:
             raise errors[0]
 
-    def program(self, job: ProgramJob) -> tuple[Trace, Any]:
-        """Returns the trace of a program, and an order of its ops.
-
-        Raises:
-            ProgramError: it cannot be read or executed.
-        """
-        known = self.traces.get(key(job))
-        if known is not None:
-            return known
-        from tb.language.order.order import order
-        from tb.language.reader import read_file
-        from tb.language.run.walk import trace
-
-        # Places in messages have the path as given, not relative to the simulation's folder.
-        source = replace(read_file(job.path), file=job.title)
-        found = trace(
-            source,
-            function=job.function,
-            arguments=job.arguments,
-            foreign=job.foreign,
-            ubuf_to_ubuf=job.ubuf_to_ubuf,
-            ctrl=job.ctrl,
-        )
-        return found, order(found, unit_flags=set_flags(job.unit_flags))
+    def program(self, job: ProgramJob) -> tuple[Trace, Order]:
+        """Returns the trace of a program, and an order of its ops."""
+        return self.traces[job.title]
 
     async def replay(self, job: ProgramJob) -> None:
         """Replays one program and checks the resulting memories."""

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pyuvm
 
+from tb.language.order.order import Order
 from tb.language.trace import Trace
 from tb.programs.job import ProgramJob
 from tb.programs.replay_test import ProgramTest
@@ -17,7 +17,7 @@ from tb.programs.replay_test import ProgramTest
 class DisorderedTest(ProgramTest):
     """Drops the links of programs with a title that begins with ``disordered``."""
 
-    def program(self, job: ProgramJob) -> tuple[Trace, Any]:
+    def program(self, job: ProgramJob) -> tuple[Trace, Order]:
         """Returns a program without links between its ops."""
         trace, order = super().program(job)
         if job.title.startswith("disordered"):

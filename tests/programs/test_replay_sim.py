@@ -5,13 +5,19 @@ from __future__ import annotations
 
 import shutil
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tb.common.paths import ROOT
-from tb.programs.job import Check, Dump, Load, ProgramJob
+from tb.language.order.order import Order, order
+from tb.language.reader import read_file
+from tb.language.run.walk import trace
+from tb.language.trace import Trace
+from tb.programs.job import Check, Dump, Load, ProgramJob, set_flags
+from tb.programs.traced import write_traces
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
@@ -166,6 +172,25 @@ def settings(jobs: list[ProgramJob], **more: object) -> RunSettings:
     )
 
 
+class Walked:
+    """The traces of jobs that no command has made."""
+
+    def __init__(self, chosen: RunSettings) -> None:
+        self.jobs = [ProgramJob.model_validate(job) for job in chosen.options["programs"]]
+
+    def stage(self, folder: Path) -> None:
+        """Reads the programs and writes their traces."""
+        write_traces(folder, {job.title: self.walk(job) for job in self.jobs})
+
+    def walk(self, job: ProgramJob) -> tuple[Trace, Order]:
+        source = replace(read_file(job.path), file=job.title)
+        found = trace(source, arguments=job.arguments, foreign=job.foreign)
+        return found, order(found, unit_flags=set_flags(job.unit_flags))
+
+    def collect(self, record: RunRecord, folder: Path) -> None:
+        """Has no outputs."""
+
+
 def run(
     chosen: RunSettings, folder: Path, test: str = "tb.programs.replay_test:ProgramTest"
 ) -> RunRecord:
@@ -176,7 +201,8 @@ def run(
             "fixed_length": True, "doc": "programs",
         }
     )  # fmt: skip
-    return run_once(chosen, planned, console=Console(quiet=True), folder=folder)
+    console = Console(quiet=True)
+    return run_once(chosen, planned, console=console, folder=folder, files=Walked(chosen))
 
 
 def write(folder: Path, name: str, text: str) -> str:

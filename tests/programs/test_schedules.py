@@ -19,14 +19,14 @@ from tb.isa.pipes import Pipe
 from tb.isa.spaces import L0_SEGMENTS, SIZES, Space, memory_range
 from tb.language.order.order import order
 from tb.language.order.races import races
-from tb.language.reader import read, read_file
+from tb.language.reader import read
 from tb.language.run.walk import trace
 from tb.language.trace import Compute, Move, Trace
 from tb.programs.command import Replay
 from tb.programs.images import FLAGS, Image, difference_report, differences, explain, image_of
 from tb.programs.options import ProgramOptions
 from tb.programs.schedules import Basis, Schedule, scheduled
-from tb.programs.traced import TRACES, key, read_traces
+from tb.programs.traced import read_traces
 from tests.language.steps import load, program, store
 from tests.language.test_races import some_steps
 from tests.programs.copies import ARGS, COPY, refused
@@ -255,7 +255,7 @@ def test_the_options_repeat_themselves() -> None:
     assert ProgramOptions(schedules=(5,)).words() == ("--schedule", "5")
 
 
-# --- Traces that a command hands to its simulation: the same as those that are read there
+# --- Traces that a command hands to its simulation
 
 EXAMPLES = sorted(Path("examples/programs").glob("*.pto"))
 
@@ -266,28 +266,9 @@ def test_a_trace_comes_back_as_it_was(path: Path, tmp_path: Path) -> None:
     made = Replay.make([str(path)], ProgramOptions(), {})
     made.files.stage(tmp_path)
     (one,) = made.files.programs
-    found, sequence = read_traces(tmp_path)[key(one.job)]
-    assert found == one.trace
-    assert sequence == one.order
-    again = trace(
-        read_file(one.job.title), function=one.job.function, arguments=one.job.arguments,
-        foreign=one.job.foreign, ubuf_to_ubuf=one.job.ubuf_to_ubuf,
-    )  # fmt: skip
-    assert found.steps == again.steps
-    assert sequence == order(again, hazard="off" if one.order.held else "")
-    sent = [item.block.pack().tolist() for item in schedule(found, sequence)]
-    assert sent == [item.block.pack().tolist() for item in schedule(again, order(again))]
-
-
-def test_another_job_has_no_trace(tmp_path: Path) -> None:
-    made = Replay.make([str(EXAMPLES[0])], ProgramOptions(), {})
-    made.files.stage(tmp_path)
-    (one,) = made.files.programs
-    found = read_traces(tmp_path)
-    assert key(one.job) in found
-    assert key(one.job.model_copy(update={"arguments": {0: 64}})) not in found
-
-
-def test_without_the_file_there_are_no_traces(tmp_path: Path) -> None:
-    assert read_traces(tmp_path) == {}
-    assert not (tmp_path / TRACES).exists()
+    found, sequence = read_traces(tmp_path)[one.job.title]
+    assert (found, sequence) == (one.trace, one.order)
+    sent, again = schedule(found, sequence), schedule(one.trace, one.order)
+    assert [item.block.pack().tolist() for item in sent] == [
+        item.block.pack().tolist() for item in again
+    ]
