@@ -19,51 +19,23 @@ from tb.language.run.walk import trace
 from tb.programs.job import Check, ProgramJob
 from tb.programs.replay_test import without_delays
 from tests.bugs.campaign import load_bugs, plant
-from tests.programs.test_replay_sim import IN, OUT, gm, line_of, load, program, run, settings, write
+from tests.programs import test_replay_sim as sim
+from tests.programs.test_replay_sim import IN, LOADS, M_TO_FIX, OUT, gm, line_of, load, run, write
 from tests.wording import says
 
 pytestmark = pytest.mark.sim
 
-M, N, K = 48, 16, 32
 A_IN, B_IN, BIAS_IN, C_OUT = IN, IN + 0x10001, IN + 0x20003, OUT + 0xFF
 """Addresses in GM; only those of f32 write-backs have to be multiples of 4."""
 
-LOADS = """
-  %false = arith.constant false
-  pto.section.cube {
-  %l1a = pto.castptr %c0 : i64 -> F16_L1
-  %l1b = pto.castptr %c16384 : i64 -> F16_L1
-  %la = pto.castptr %c0 : i64 -> F16_L0A
-  %lb = pto.castptr %c512 : i64 -> F16_L0B
-  %lc = pto.castptr %c1024 : i64 -> F32_L0C
-  pto.mte_gm_l1_frac %a0, %l1a, nd2nz, shape(%c48, %c32), src_layout(%c64),
-    dst_group(%c1, %c1, %c48, %c0), ctrl(%c0, %false)
-    : F16_GM, F16_L1, nd2nz, shape I64x2, src_layout(i64),
-    dst_group I64x4, ctrl i64, i1
-  pto.mte_gm_l1_frac %a1, %l1b, nd2nz, shape(%c32, %c16), src_layout(%c32),
-    dst_group(%c1, %c1, %c32, %c0), ctrl(%c0, %false)
-    : F16_GM, F16_L1, nd2nz, shape I64x2, src_layout(i64),
-    dst_group I64x4, ctrl i64, i1
-  pto.set_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
-  pto.wait_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
-  pto.mte_l1_l0a %l1a, %la, %c48, %c32, %c0, %c0 : F16_L1, F16_L0A, I64x4
-  pto.mte_l1_l0b %l1b, %lb, %c32, %c16, %c0, %c0 {transpose = true} : F16_L1, F16_L0B, I64x4
-  pto.set_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
-  pto.wait_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
-"""
-"""A of 48 x 32 and B of 32 x 16, row-major in GM, to L0A and L0B."""
-
 PRODUCT = "%la, %lb, %lc, %c48, %c16, %c32"
 BACK = "%c48, %c16, %c48, %c16"
-M_TO_FIX = """
-  pto.set_flag["PIPE_M", "PIPE_FIX", "EVENT_ID0"]
-  pto.wait_flag["PIPE_M", "PIPE_FIX", "EVENT_ID0"]
-"""
 
 
 def cube(body: str, after: str = "") -> str:
     """Returns a program that loads both factors, with more ops of the cube core."""
-    return program(f"{LOADS}{body}  }}\n{after}", "F16_GM", "F16_GM", "F32_GM", "F32_GM")
+    text = f"  pto.section.cube {{\n{LOADS}{body}  }}\n{after}"
+    return sim.program(text, "F16_GM", "F16_GM", "F32_GM", "F32_GM")
 
 
 BIAS = cube(f"""
@@ -146,6 +118,7 @@ HELD = cube(f"""
 """)
 """The second product waits for flags that no write-back clears."""
 
+M, N, K = sim.M, sim.N, sim.K
 Words = NDArray[np.float32]
 
 
@@ -199,7 +172,7 @@ def test_products_reach_gm(tmp_path: Path) -> None:
         for one in jobs
     ]  # fmt: skip
     folder = tmp_path / "run"
-    record = run(settings(jobs), folder)
+    record = run(sim.settings(jobs), folder)
     assert (record.status, record.failures) == ("pass", [])
     titles = [one.title for one in jobs]
     assert [record.exercised[title] for title in titles] == [1] * 8
@@ -213,7 +186,7 @@ def test_every_schedule_leaves_the_same_image(tmp_path: Path) -> None:
         job(tmp_path, name, PROGRAMS[name]).model_copy(update={"schedules": tuple(range(5))})
         for name in ("flags", "split", "atomic")
     ]
-    record = run(settings(jobs), tmp_path / "run")
+    record = run(sim.settings(jobs), tmp_path / "run")
     assert (record.status, record.failures) == ("pass", [])
     assert [one.same for one in record.schedules] == [True] * 15
 
@@ -226,7 +199,7 @@ def test_a_wrong_load_makes_a_wrong_product(tmp_path: Path) -> None:
     slots = ("mte1", "mte2", "mte3", "fix")
     duts = tuple(str(tmp_path / f"rtl_stubs/pto_{slot}/manifest.toml") for slot in slots)
     folder = tmp_path / "run"
-    record = run(settings([job(tmp_path, "flags", UNIT_FLAGS)], duts=duts), folder)
+    record = run(sim.settings([job(tmp_path, "flags", UNIT_FLAGS)], duts=duts), folder)
     assert (record.status, record.message) == ("fail", "the DUT differs from the model")
     assert "flags" not in record.exercised
     wrong, image = record.failures
@@ -266,7 +239,7 @@ def test_flags_of_a_program_are_its_own(tmp_path: Path) -> None:
         for name, text in (("flags", UNIT_FLAGS), ("early", EARLY))
         for seed in (3, 4, 5)
     ]  # fmt: skip
-    record = run(settings(jobs), tmp_path / "run")
+    record = run(sim.settings(jobs), tmp_path / "run")
     assert (record.status, record.message, record.failures) == ("pass", "", [])
     assert [record.exercised[one.title] for one in jobs] == [1] * 6
 
@@ -280,7 +253,7 @@ def test_the_harness_delays_no_flag_of_a_product(text: str, delay: int | None) -
 
 
 def test_flags_that_nothing_clears_are_a_deadlock(tmp_path: Path) -> None:
-    record = run(settings([job(tmp_path, "held", HELD)]), tmp_path / "run")
+    record = run(sim.settings([job(tmp_path, "held", HELD)]), tmp_path / "run")
     assert record.status == "error"
     place = f"held:{line_of(HELD, 'pto.mad_acc')}:3"
     assert says(record.message, f"{place} pto.mad_acc deadlock waits unit flag L0C block 2 clear")

@@ -82,14 +82,13 @@ SHARED_SLOT = program(
 )
 """MTE3 precedes V in the text but waits for it, and both share a slot."""
 
-MATMUL = program(
-    """
+LOADS = """
+  %false = arith.constant false
   %l1a = pto.castptr %c0 : i64 -> F16_L1
   %l1b = pto.castptr %c16384 : i64 -> F16_L1
   %la = pto.castptr %c0 : i64 -> F16_L0A
-  %lb = pto.castptr %c0 : i64 -> F16_L0B
-  %lc = pto.castptr %c0 : i64 -> F32_L0C
-  %false = arith.constant false
+  %lb = pto.castptr %c512 : i64 -> F16_L0B
+  %lc = pto.castptr %c1024 : i64 -> F32_L0C
   pto.mte_gm_l1_frac %a0, %l1a, nd2nz, shape(%c48, %c32), src_layout(%c64),
     dst_group(%c1, %c1, %c48, %c0), ctrl(%c0, %false)
     : F16_GM, F16_L1, nd2nz, shape I64x2, src_layout(i64),
@@ -104,9 +103,18 @@ MATMUL = program(
   pto.mte_l1_l0b %l1b, %lb, %c32, %c16, %c0, %c0 {transpose = true} : F16_L1, F16_L0B, I64x4
   pto.set_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
   pto.wait_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
-  pto.mad %la, %lb, %lc, %c48, %c16, %c32 : F16_L0A, F16_L0B, F32_L0C, I64x3
+"""
+"""A of 48 x 32 and B of 32 x 16, row-major in GM, to L0A and L0B."""
+
+M_TO_FIX = """
   pto.set_flag["PIPE_M", "PIPE_FIX", "EVENT_ID0"]
   pto.wait_flag["PIPE_M", "PIPE_FIX", "EVENT_ID0"]
+"""
+
+MATMUL = program(
+    f"""{LOADS}
+  pto.mad %la, %lb, %lc, %c48, %c16, %c32 : F16_L0A, F16_L0B, F32_L0C, I64x3
+{M_TO_FIX}
   pto.mte_l0c_gm %lc, %a2, %c48, %c16, %c48, %c16, %c0, %c0, nz2nd : F32_L0C, F32_GM, I64x6
 """,
     "F16_GM",
