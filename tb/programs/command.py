@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tb.common.errors import PtoError
-from tb.common.files import write_bytes, write_json
+from tb.common.files import write_json
 from tb.dut.manifest import Manifest, load_manifests, reference_manifests
 from tb.dut.profiles import run_profile
 from tb.isa.profile import using
@@ -24,13 +24,13 @@ from tb.language.place import ProgramError
 from tb.language.trace import Compute
 from tb.language.verify import INTERNAL, unexpected
 from tb.programs.files import find_programs
+from tb.programs.job import Staged, write_programs
 from tb.programs.options import ProgramOptions
 from tb.programs.outputs import check_targets, write_outputs
-from tb.programs.prepare import DEFAULT_SEED, Inputs, Prepared, prepare
+from tb.programs.prepare import DEFAULT_SEED, Prepared, prepare
 from tb.programs.reasons import grouped, reason, table
 from tb.programs.request import Layer, Request, option_layer, read_setup, request, setup_beside
 from tb.programs.served import op_counts
-from tb.programs.traced import write_traces
 from tb.record.record import (
     BufferReport,
     ProgramCounts,
@@ -39,12 +39,8 @@ from tb.record.record import (
     RunRecord,
 )
 from tb.record.settings import RunSettings
-from tb.run.folder import run_folder
 from tb.run.run import run_once
 from tb.run.testlist import PlannedTest
-
-INPUTS = "inputs.bin"
-"""File in the run's folder with the bytes that programs load."""
 
 
 def planned_program(count: int) -> PlannedTest:
@@ -152,19 +148,17 @@ class ProgramFiles:
     """The input and output files of a run.
 
     Attributes:
-        inputs: Bytes to load.
         programs: The programs.
         refused: Those that were asked for and cannot run.
     """
 
-    inputs: Inputs
     programs: tuple[Prepared, ...] = ()
     refused: tuple[Refusal, ...] = ()
 
     def stage(self, folder: Path) -> None:
-        """Writes the bytes to load, and what is known about the programs."""
-        write_bytes(folder / INPUTS, bytes(self.inputs.data))
-        write_traces(folder, {one.job.title: (one.trace, one.order) for one in self.programs})
+        """Writes what the simulation needs."""
+        staged = (Staged(one.job, one.trace, one.order) for one in self.programs)
+        write_programs(folder, staged)
 
     def collect(self, record: RunRecord, folder: Path) -> None:
         """Prints a summary, and writes the outputs of a run that has passed."""
@@ -225,7 +219,6 @@ def report(one: Prepared) -> ProgramReport:
 
 def prepare_all(
     asked: Sequence[Request],
-    inputs: Inputs,
     manifests: Sequence[Manifest],
     refused: list[Refusal] | None = None,
 ) -> tuple[Prepared, ...]:
@@ -233,7 +226,6 @@ def prepare_all(
 
     Args:
         asked: Their requests.
-        inputs: File of the bytes they load.
         manifests: Engines of the run.
         refused: Takes the programs that cannot run; without it the first error is raised.
 
@@ -243,7 +235,7 @@ def prepare_all(
     found = []
     for number, one in enumerate(asked):
         with refusing(one.path, refused):
-            found.append(prepare(one, number, inputs, manifests))
+            found.append(prepare(one, number, manifests))
     check_targets(
         (output for one in found for output in one.outputs),
         (path for one in found for path in one.inputs),
@@ -322,16 +314,10 @@ class Replay:
         manifests = load_manifests(settings.duts) or reference_manifests()
         profile = run_profile(settings.profile, manifests)
         settings = settings.model_copy(update={"profile": str(profile)})
-        files = ProgramFiles(Inputs(run_folder(settings).resolve() / INPUTS))
         with using(profile):
-            files.programs = prepare_all(
-                asked, files.inputs, manifests, refused if several else None
-            )
-        files.refused = tuple(refused)
+            programs = prepare_all(asked, manifests, refused if several else None)
+        files = ProgramFiles(programs, tuple(refused))
         count = sum(sum(op_counts(one.trace).values()) for one in files.programs)
         planned = planned_program(count * max(1, len(options.schedules)))
-        jobs = [one.job.model_dump(mode="json") for one in files.programs]
-        settings = settings.model_copy(
-            update={"transactions": planned.transactions, "options": {"programs": jobs}}
-        )
+        settings = settings.model_copy(update={"transactions": planned.transactions})
         return cls(settings, planned, files)

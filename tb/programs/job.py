@@ -3,11 +3,21 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
+from tb.common.errors import PtoError
+from tb.language.order.order import Order
+from tb.language.trace import Trace
 from tb.programs.setup import Behaviour, Table
+
+PROGRAMS = "programs.pickle"
+"""File in the folder of a run, written and removed with it."""
 
 
 class Load(Table):
@@ -17,15 +27,12 @@ class Load(Table):
         space: Name of a :class:`tb.isa.spaces.Space` in small letters: ``gm``, ``ub0``, ``ub1``,
             ``l1``, ``l0c``, ``bt``, ``fb``.
         address: Destination.
-        file: File of raw bytes.
-        offset, length: Range in the file.
+        data: The bytes.
     """
 
     space: str
     address: int
-    file: str
-    offset: int = 0
-    length: int
+    data: bytes
 
 
 class Dump(Table):
@@ -49,7 +56,7 @@ class Check(Table):
     address: int
     length: int
     crc32: int
-    expected: Load | None = None
+    expected: bytes | None = None
     where: str = ""
 
 
@@ -89,3 +96,32 @@ def set_flags(text: str) -> frozenset[int]:
     """
     bits = int.from_bytes(bytes.fromhex(text), "little")
     return frozenset(block for block in range(bits.bit_length()) if bits >> block & 1)
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A program that a command hands to its simulation, which reads no text itself."""
+
+    job: ProgramJob
+    trace: Trace
+    order: Order
+
+
+def write_programs(folder: Path, programs: Iterable[Staged]) -> None:
+    """Writes programs into the folder of a run."""
+    (folder / PROGRAMS).write_bytes(pickle.dumps(tuple(programs), pickle.HIGHEST_PROTOCOL))
+
+
+def read_programs(folder: Path) -> tuple[Staged, ...]:
+    """Returns the programs in the folder of a run.
+
+    Raises:
+        PtoError: there are none.
+    """
+    path = folder / PROGRAMS
+    if not path.exists():
+        raise PtoError(
+            "no program to replay", where="TEST=program", remedy="make program PROGRAM=x.pto"
+        )
+    found: tuple[Staged, ...] = pickle.loads(path.read_bytes())
+    return found

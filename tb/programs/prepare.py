@@ -37,27 +37,6 @@ from tb.programs.setup import RangeTable, Setup, check_range
 DEFAULT_SEED = 1
 
 
-class Inputs:
-    """The file of a run with all bytes that its programs load.
-
-    Attributes:
-        path: Its path.
-        data: Its bytes so far.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.data = bytearray()
-
-    def load(self, space: str, address: int, data: Bytes) -> Load:
-        """Appends bytes and returns the load."""
-        offset = len(self.data)
-        self.data += data.tobytes()
-        return Load(
-            space=space, address=address, file=str(self.path), offset=offset, length=len(data)
-        )
-
-
 @dataclass(frozen=True)
 class Prepared:
     """A program that can run.
@@ -129,15 +108,12 @@ class _Ranges:
 
 
 @collector_off()
-def prepare(
-    request: Request, number: int, inputs: Inputs, manifests: Iterable[Manifest]
-) -> Prepared:
+def prepare(request: Request, number: int, manifests: Iterable[Manifest]) -> Prepared:
     """Returns a program ready to run.
 
     Args:
         request: Its request.
         number: Of the program in the run, from 0.
-        inputs: File of the bytes it loads.
         manifests: Engines of the run.
 
     Raises:
@@ -145,14 +121,14 @@ def prepare(
     """
     source = read_file(request.path)
     try:
-        return _prepared(source, request, number, inputs, manifests)
+        return _prepared(source, request, number, manifests)
     except ProgramError as error:
         errors, warnings = judged((*error.findings, *source.warnings), strict=request.setup.strict)
         raise ProgramError((*errors, *warnings), remedy=error.remedy) from None
 
 
 def _prepared(
-    source: Source, request: Request, number: int, inputs: Inputs, manifests: Iterable[Manifest]
+    source: Source, request: Request, number: int, manifests: Iterable[Manifest]
 ) -> Prepared:
     """Returns a program that was read; arguments and errors as of :func:`prepare`."""
     setup = request.setup
@@ -172,7 +148,7 @@ def _prepared(
     sequence = order(walked, hazard=hazard, unit_flags=set_flags(setup.unit_flags))
     unwritten = unloaded(walked, sequence, _contents(setup, loads))
     warnings = _reject(request, source, walked, sequence, manifests, unwritten)
-    outputs, job = _job(request, number, seed, bound, loads, inputs)
+    outputs, job = _job(request, number, seed, bound, loads)
     read = [request.path, *([request.file] if request.file else [])]
     read += [one.source.path for one in bound if one.source and not one.source.maker]
     notes = (*source.notes, *sequence.notes, *program_remarks(walked))
@@ -236,15 +212,18 @@ def _job(
     seed: int,
     bound: Sequence[Bound],
     loads: Sequence[Bytes],
-    inputs: Inputs,
 ) -> tuple[tuple[Output, ...], ProgramJob]:
     """Returns the files to write, and the input of the simulation."""
     setup, ranges = request.setup, _Ranges(bound)
     outputs, dumps = _outputs(request, number, ranges)
-    filled = [inputs.load("gm", one.value, one.data) for one in bound if one.data is not None]
+    filled = [
+        Load(space="gm", address=one.value, data=one.data.tobytes())
+        for one in bound
+        if one.data is not None
+    ]
     for at, (table, data) in enumerate(zip(setup.load, loads, strict=True)):
-        place = ranges.resolve(table, len(data), request.given["load", at].where)
-        filled.append(inputs.load(*place, data))
+        space, address = ranges.resolve(table, len(data), request.given["load", at].where)
+        filled.append(Load(space=space, address=address, data=data.tobytes()))
     job = ProgramJob(
         **setup.behaviour(),
         path=str(request.path.resolve()),
@@ -252,7 +231,7 @@ def _job(
         arguments=values(bound),
         loads=tuple(filled),
         dumps=dumps,
-        checks=tuple(_check(request, at, ranges, inputs) for at in range(len(setup.check))),
+        checks=tuple(_check(request, at, ranges) for at in range(len(setup.check))),
         seed=seed,
         faults=tuple(
             table.keywords(*ranges.resolve(table, table.length, request.given["fault", at].where))
@@ -363,7 +342,7 @@ def _load_data(request: Request, at: int, seed: int) -> Bytes:
     return data[table.offset : stop]
 
 
-def _check(request: Request, at: int, ranges: _Ranges, inputs: Inputs) -> Check:
+def _check(request: Request, at: int, ranges: _Ranges) -> Check:
     """Returns check number ``at`` with the CRC-32 of its bytes."""
     table, given = request.setup.check[at], request.given["check", at]
     length, crc32, where = table.length, table.crc32, given.where
@@ -385,7 +364,7 @@ def _check(request: Request, at: int, ranges: _Ranges, inputs: Inputs) -> Check:
         address=address,
         length=length,
         crc32=crc32,
-        expected=None if data is None else inputs.load(space, address, data),
+        expected=None if data is None else data.tobytes(),
         where=where,
     )
 

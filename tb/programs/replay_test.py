@@ -17,7 +17,6 @@ from scoreboards.model.mad import product
 from sequences.replay import Round, not_issued, schedule
 from sequences.uvm import BlockItem
 from tb.common.errors import PtoError
-from tb.common.files import regular
 from tb.common.paths import RESULT_ENV
 from tb.dut.limits import capability_filters
 from tb.env.base_test import PtoTestBase
@@ -35,9 +34,8 @@ from tb.language.order.order import Order
 from tb.language.place import refuse
 from tb.language.trace import Compute, Trace
 from tb.programs.comparison import Comparison
-from tb.programs.job import Check, Dump, Load, ProgramJob, set_flags
+from tb.programs.job import Check, Dump, ProgramJob, read_programs, set_flags
 from tb.programs.schedules import Basis, Schedule
-from tb.programs.traced import read_traces
 from tb.record.settings import RunSettings
 
 
@@ -52,31 +50,12 @@ def fault_of(words: dict[str, Any]) -> Fault:
     return Fault(**{**words, **found})
 
 
-def read_load(load: Load) -> bytes:
-    """Returns the bytes of a load.
-
-    Raises:
-        PtoError: the file cannot be read, or is too short.
-    """
-    try:
-        with regular(Path(load.file)).open("rb") as file:
-            file.seek(load.offset)
-            data = file.read(load.length)
-    except OSError as error:
-        raise PtoError(f"cannot read bytes to load: {error.strerror}", where=load.file) from None
-    if len(data) != load.length:
-        raise PtoError(
-            f"{load.length} bytes at offset {load.offset} are to be loaded, there are {len(data)}",
-            where=load.file,
-        )
-    return data
-
-
 @pyuvm.test()
 class ProgramTest(PtoTestBase):
-    """Replays programs; option ``programs`` has a :class:`ProgramJob` each, as a dictionary.
+    """Replays programs, which are in the folder of the run (:func:`read_programs`).
 
     Attributes:
+        staged: Title of a program to the program.
         job: The current program.
         schedule: The schedule of the current replay, if there are several.
         host_ops: Ops computed by the host so far, by name.
@@ -87,15 +66,15 @@ class ProgramTest(PtoTestBase):
     schedule: Schedule | None = None
 
     def build_phase(self) -> None:
-        """Reads the jobs as well."""
-        super().build_phase()
-        self.jobs = jobs(self.run.settings)
-        self.traces = read_traces(Path(os.environ[RESULT_ENV]).parent)
+        """Reads the programs first."""
+        folder = Path(os.environ[RESULT_ENV]).parent
+        self.staged = {one.job.title: one for one in read_programs(folder)}
         self.host_ops: Counter[str] = Counter()
+        super().build_phase()
 
-    def sends_illegal_ops(self, settings: RunSettings) -> bool:
+    def sends_illegal_ops(self, settings: RunSettings) -> bool:  # noqa: ARG002 (of the base)
         """Illegal ops are part of the coverage where a program may send them."""
-        return any(job.illegal == "send" for job in jobs(settings))
+        return any(one.job.illegal == "send" for one in self.staged.values())
 
     def prepare_memory(self) -> None:
         """Does not fill GM: programs have buffers anywhere in it."""
@@ -116,7 +95,7 @@ class ProgramTest(PtoTestBase):
             PtoError: that of the first such program, after the last program.
         """
         errors: list[PtoError] = []
-        for job in self.jobs:
+        for job in (one.job for one in self.staged.values()):
             if self.run.aborted:
                 return
             self.job = job
@@ -132,7 +111,8 @@ class ProgramTest(PtoTestBase):
 
     def program(self, job: ProgramJob) -> tuple[Trace, Order]:
         """Returns the trace of a program, and an order of its ops."""
-        return self.traces[job.title]
+        one = self.staged[job.title]
+        return one.trace, one.order
 
     async def replay(self, job: ProgramJob) -> None:
         """Replays one program and checks the resulting memories."""
@@ -216,7 +196,7 @@ class ProgramTest(PtoTestBase):
         if job.unit_flags:
             self.set_unit_flags(job.unit_flags)
         for load in job.loads:
-            scoreboard.poke(space_named(load.space), load.address, read_load(load))
+            scoreboard.poke(space_named(load.space), load.address, load.data)
         self.apply_profile(profile)
 
     def set_unit_flags(self, text: str) -> None:
@@ -297,7 +277,7 @@ class ProgramTest(PtoTestBase):
         if check.where:
             lines.append(f"  check: {check.where}")
         if check.expected is not None:
-            wanted = read_load(check.expected)
+            wanted = check.expected
             wrong = [at for at in range(len(found)) if found[at] != wanted[at]]
             many = "1 byte differs" if len(wrong) == 1 else f"{len(wrong)} bytes differ"
             lines.append(
@@ -332,17 +312,3 @@ def _delayed(block: OpBlock, own: frozenset[int]) -> OpBlock:
         if isinstance(desc, FixOp) and own.intersection(fix_blocks(desc).tolist()):
             delays[at] = -1
     return replace(block, flag_delay=delays)
-
-
-def jobs(settings: RunSettings) -> tuple[ProgramJob, ...]:
-    """Returns the programs of a run.
-
-    Raises:
-        PtoError: there are none.
-    """
-    found = settings.options.get("programs", ())
-    if not found:
-        raise PtoError(
-            "no program to replay", where="TEST=program", remedy="make program PROGRAM=x.pto"
-        )
-    return tuple(ProgramJob.model_validate(job) for job in found)

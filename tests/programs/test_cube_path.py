@@ -149,14 +149,14 @@ def job(folder: Path, name: str, text: str) -> ProgramJob:
     """Returns a program with its factors, the check of its image, and the image as a file."""
     a, b, bias, old = factors()
     image = expected().get(name, bytes(4 * M * N))
-    parts = [("a", A_IN, a.tobytes()), ("b", B_IN, b.tobytes()), ("bias", BIAS_IN, bias.tobytes())]
+    parts = [(A_IN, a.tobytes()), (B_IN, b.tobytes()), (BIAS_IN, bias.tobytes())]
     if name == "atomic":
-        parts.append(("c", C_OUT, old.tobytes()))
+        parts.append((C_OUT, old.tobytes()))
     return ProgramJob(
         path=write(folder, f"{name}.pto", text), title=name,
         arguments={0: A_IN, 1: B_IN, 2: C_OUT, 3: BIAS_IN},
         backgrounds={"gm": 0, "l0": 0x7D}, unit_flags="00" * 64,
-        loads=tuple(load(folder, *part) for part in parts),
+        loads=tuple(load(*part) for part in parts),
         dumps=(gm(C_OUT, len(image), f"{name}.bin"),),
         checks=(Check(space="gm", address=C_OUT, length=len(image), crc32=zlib.crc32(image)),),
     )  # fmt: skip
@@ -172,7 +172,7 @@ def test_products_reach_gm(tmp_path: Path) -> None:
         for one in jobs
     ]  # fmt: skip
     folder = tmp_path / "run"
-    record = run(sim.settings(jobs), folder)
+    record = run(jobs, folder)
     assert (record.status, record.failures) == ("pass", [])
     titles = [one.title for one in jobs]
     assert [record.exercised[title] for title in titles] == [1] * 8
@@ -186,7 +186,7 @@ def test_every_schedule_leaves_the_same_image(tmp_path: Path) -> None:
         job(tmp_path, name, PROGRAMS[name]).model_copy(update={"schedules": tuple(range(5))})
         for name in ("flags", "split", "atomic")
     ]
-    record = run(sim.settings(jobs), tmp_path / "run")
+    record = run(jobs, tmp_path / "run")
     assert (record.status, record.failures) == ("pass", [])
     assert [one.same for one in record.schedules] == [True] * 15
 
@@ -199,7 +199,7 @@ def test_a_wrong_load_makes_a_wrong_product(tmp_path: Path) -> None:
     slots = ("mte1", "mte2", "mte3", "fix")
     duts = tuple(str(tmp_path / f"rtl_stubs/pto_{slot}/manifest.toml") for slot in slots)
     folder = tmp_path / "run"
-    record = run(sim.settings([job(tmp_path, "flags", UNIT_FLAGS)], duts=duts), folder)
+    record = run([job(tmp_path, "flags", UNIT_FLAGS)], folder, duts=duts)
     assert (record.status, record.message) == ("fail", "the DUT differs from the model")
     assert "flags" not in record.exercised
     wrong, image = record.failures
@@ -239,7 +239,7 @@ def test_flags_of_a_program_are_its_own(tmp_path: Path) -> None:
         for name, text in (("flags", UNIT_FLAGS), ("early", EARLY))
         for seed in (3, 4, 5)
     ]  # fmt: skip
-    record = run(sim.settings(jobs), tmp_path / "run")
+    record = run(jobs, tmp_path / "run")
     assert (record.status, record.message, record.failures) == ("pass", "", [])
     assert [record.exercised[one.title] for one in jobs] == [1] * 6
 
@@ -253,7 +253,7 @@ def test_the_harness_delays_no_flag_of_a_product(text: str, delay: int | None) -
 
 
 def test_flags_that_nothing_clears_are_a_deadlock(tmp_path: Path) -> None:
-    record = run(sim.settings([job(tmp_path, "held", HELD)]), tmp_path / "run")
+    record = run([job(tmp_path, "held", HELD)], tmp_path / "run")
     assert record.status == "error"
     place = f"held:{line_of(HELD, 'pto.mad_acc')}:3"
     assert says(record.message, f"{place} pto.mad_acc deadlock waits unit flag L0C block 2 clear")

@@ -15,9 +15,9 @@ from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.dut.manifest import Capabilities, Manifest, reference_manifests
 from tb.language.verify import verify_file
-from tb.programs.command import ProgramFiles, Replay, prepare_all, report
+from tb.programs.command import Replay, prepare_all, report
 from tb.programs.options import ProgramOptions
-from tb.programs.prepare import Inputs, prepare
+from tb.programs.prepare import prepare
 from tb.programs.request import Layer, request
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
@@ -325,7 +325,7 @@ def refused_by(path: Path, engines: list[Manifest], *args: str) -> str:
     """Returns the message about ops that engines do not take."""
     options = ProgramOptions(args=args, illegal="send")
     with pytest.raises(PtoError) as error:
-        prepare(request(path, Layer(), options), 0, Inputs(Path("x")), engines)
+        prepare(request(path, Layer(), options), 0, engines)
     return str(error.value)
 
 
@@ -387,9 +387,9 @@ def replay(*words: str, **options: object) -> Replay:
 
 
 def test_equal_seeds_give_equal_jobs(copy: Path) -> None:
-    jobs = [replay(str(copy), args=ARGS[1::2], seed=seed).settings.options for seed in (3, 3, 4)]
+    jobs = [replay(str(copy), args=ARGS[1::2], seed=n).files.programs[0].job for n in (3, 3, 4)]
     assert jobs[0] == jobs[1]
-    assert jobs[0]["programs"][0]["arguments"] != jobs[2]["programs"][0]["arguments"]
+    assert jobs[0].arguments != jobs[2].arguments
 
 
 def test_each_program_of_a_run_has_its_own_places(copy: Path) -> None:
@@ -416,18 +416,9 @@ def test_the_command_line_overrides_the_setup_file(copy: Path) -> None:
     assert job.knobs == {"stall_r": 5, "stall_w": 4}
     assert job.backgrounds == {"ub0": 1}
     assert job.illegal == "send"
-    assert [(load.address, load.length) for load in job.loads][::2] == [(0, 4096), (4, 1)]
+    assert [(x.address, len(x.data)) for x in job.loads][::2] == [(0, 4096), (4, 1)]
     again = replay(str(copy), illegal="refuse", seed=2)
     assert (again.settings.seed, again.files.programs[0].job.illegal) == (2, "refuse")
-
-
-def test_bytes_to_load_are_in_one_file(copy: Path, tmp_path: Path) -> None:
-    files = replay(str(copy), args=("0=pattern:1:4096", "1=hex:0102" + "00" * 4094, "2=32")).files
-    files.stage(tmp_path / "run")
-    data = (tmp_path / "run/inputs.bin").read_bytes()
-    first, second = files.programs[0].job.loads
-    assert (first.offset, second.offset, len(data)) == (0, 4096, 8192)
-    assert data[4096:4098] == b"\1\2"
 
 
 @pytest.mark.long
@@ -616,8 +607,7 @@ def test_prepared_programs_have_checked_outputs(copy: Path) -> None:
     options = ProgramOptions(args=ARGS[1::2], out=("1=/dev/full/x",))
     requested = request(copy, Layer(), options)
     with pytest.raises(PtoError, match="cannot write /dev/full/x"):
-        prepare_all((requested,), Inputs(Path("x")), reference_manifests())
-    assert not ProgramFiles(Inputs(Path("x"))).programs
+        prepare_all((requested,), reference_manifests())
 
 
 # --- whole runs ----------------------------------------------------------------------------------

@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 from tb.common.paths import ROOT
-from tb.language.order.order import Order, order
+from tb.language.order.order import order
 from tb.language.reader import read_file
 from tb.language.run.walk import trace
-from tb.language.trace import Trace
-from tb.programs.job import Check, Dump, Load, ProgramJob, set_flags
-from tb.programs.traced import write_traces
+from tb.programs.job import Check, Dump, Load, ProgramJob, Staged, set_flags, write_programs
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.console import Console
@@ -173,34 +171,30 @@ DEPENDENT = program(
 """Every op depends on one before it, and nothing orders them."""
 
 
-def settings(jobs: list[ProgramJob], **more: object) -> RunSettings:
-    options = {"programs": [job.model_dump() for job in jobs]}
-    return RunSettings.model_validate(
-        {"sim": "icarus", "test": "program", "options": options, **more}
-    )
-
-
 class Walked:
-    """The traces of jobs that no command has made."""
+    """Programs that no command has prepared."""
 
-    def __init__(self, chosen: RunSettings) -> None:
-        self.jobs = [ProgramJob.model_validate(job) for job in chosen.options["programs"]]
+    def __init__(self, jobs: list[ProgramJob]) -> None:
+        self.jobs = jobs
 
     def stage(self, folder: Path) -> None:
-        """Reads the programs and writes their traces."""
-        write_traces(folder, {job.title: self.walk(job) for job in self.jobs})
+        """Reads the programs and writes them."""
+        write_programs(folder, map(self.walk, self.jobs))
 
-    def walk(self, job: ProgramJob) -> tuple[Trace, Order]:
+    def walk(self, job: ProgramJob) -> Staged:
         source = replace(read_file(job.path), file=job.title)
         found = trace(source, arguments=job.arguments, foreign=job.foreign)
-        return found, order(found, unit_flags=set_flags(job.unit_flags))
+        return Staged(job, found, order(found, unit_flags=set_flags(job.unit_flags)))
 
     def collect(self, record: RunRecord, folder: Path) -> None:
         """Has no outputs."""
 
 
 def run(
-    chosen: RunSettings, folder: Path, test: str = "tb.programs.replay_test:ProgramTest"
+    jobs: list[ProgramJob],
+    folder: Path,
+    test: str = "tb.programs.replay_test:ProgramTest",
+    **settings: object,
 ) -> RunRecord:
     module, _, name = test.partition(":")
     planned = PlannedTest.model_validate(
@@ -209,8 +203,9 @@ def run(
             "fixed_length": True, "doc": "programs",
         }
     )  # fmt: skip
+    chosen = RunSettings.model_validate({"sim": "icarus", "test": "program", **settings})
     console = Console(quiet=True)
-    return run_once(chosen, planned, console=console, folder=folder, files=Walked(chosen))
+    return run_once(chosen, planned, console=console, folder=folder, files=Walked(jobs))
 
 
 def write(folder: Path, name: str, text: str) -> str:
@@ -219,10 +214,8 @@ def write(folder: Path, name: str, text: str) -> str:
     return str(path)
 
 
-def load(folder: Path, name: str, address: int, data: bytes, space: str = "gm") -> Load:
-    path = folder / name
-    path.write_bytes(data)
-    return Load(space=space, address=address, file=str(path), length=len(data))
+def load(address: int, data: bytes, space: str = "gm") -> Load:
+    return Load(space=space, address=address, data=data)
 
 
 def gm(address: int, length: int, file: str) -> Dump:
@@ -239,7 +232,7 @@ def test_programs_replay(tmp_path: Path) -> None:
     jobs = [
         ProgramJob(
             path=shared, title=f"shared {name}", arguments={0: IN, 1: OUT}, knobs=knobs,
-            loads=(load(tmp_path, "in", IN, data),), dumps=(gm(OUT, 1024, f"{name}.bin"),),
+            loads=(load(IN, data),), dumps=(gm(OUT, 1024, f"{name}.bin"),),
             stall_seed=3, backgrounds={"ub0": 0xAB},
             checks=(Check(space="gm", address=OUT, length=1024, crc32=zlib.crc32(data)),),
         )
@@ -249,13 +242,13 @@ def test_programs_replay(tmp_path: Path) -> None:
         ProgramJob(
             path=write(tmp_path, "matmul.pto", MATMUL), title="matmul",
             arguments={0: IN, 1: 0x5555, 2: 0xF0_0000_0004},
-            loads=(load(tmp_path, "a", IN, a.tobytes()), load(tmp_path, "b", 0x5555, b.tobytes())),
+            loads=(load(IN, a.tobytes()), load(0x5555, b.tobytes())),
             dumps=(gm(0xF0_0000_0004, 4 * M * N, "product.bin"),),
         ),
         ProgramJob(
             path=write(tmp_path, "legacy.pto", LEGACY), title="legacy",
             arguments={0: IN, 1: OUT}, backgrounds={"gm": 0xEE, "ub0": 0x11},
-            loads=(load(tmp_path, "in", IN, data),), dumps=(gm(OUT, 513, "legacy.bin"),),
+            loads=(load(IN, data),), dumps=(gm(OUT, 513, "legacy.bin"),),
         ),
         ProgramJob(
             path=write(tmp_path, "illegal.pto", ILLEGAL), title="illegal",
@@ -267,7 +260,7 @@ def test_programs_replay(tmp_path: Path) -> None:
         ),
     ]  # fmt: skip
     folder = tmp_path / "run"
-    record = run(settings(jobs), folder)
+    record = run(jobs, folder)
     assert (record.status, record.failures) == ("pass", [])
     titles = ("shared fast", "shared slow", "matmul", "legacy", "illegal", "faults")
     assert {name: record.exercised[name] for name in titles} == dict.fromkeys(titles, 1)
@@ -295,13 +288,13 @@ def test_hazards_run_in_program_order(tmp_path: Path) -> None:
     jobs = [
         ProgramJob(
             path=path, title=title, arguments={0: IN, 1: OUT}, knobs=SLOW, stall_seed=seed,
-            loads=(load(tmp_path, "in", IN, data),),
+            loads=(load(IN, data),),
             checks=(Check(space="gm", address=OUT, length=1024, crc32=zlib.crc32(data)),),
         )
         for seed in range(1, 5) for title in (f"kept {seed}", f"disordered {seed}")
     ]  # fmt: skip
     test = "tests.programs.disordered:DisorderedTest"
-    record = run(settings(jobs, mismatch_limit=1000), tmp_path / "run", test)
+    record = run(jobs, tmp_path / "run", test, mismatch_limit=1000)
     assert record.status == "fail", "without the links the ops overlap"
     for seed in range(1, 5):
         assert record.exercised[f"kept {seed}"] == 1, record.failures
@@ -311,7 +304,7 @@ def test_hazards_run_in_program_order(tmp_path: Path) -> None:
 def test_errors_are_reported_with_their_place(tmp_path: Path) -> None:
     """A violated order, a wrong CRC, and a program that cannot run."""
     path = write(tmp_path, "shared.pto", SHARED_SLOT)
-    data = load(tmp_path, "in", IN, bytes(range(256)) * 4)
+    data = load(IN, bytes(range(256)) * 4)
     common = {"path": path, "arguments": {0: IN, 1: OUT}, "knobs": SLOW, "loads": (data,)}
     jobs = [
         ProgramJob(title="disordered", **common),
@@ -324,10 +317,8 @@ def test_errors_are_reported_with_their_place(tmp_path: Path) -> None:
             **common,
         ),
     ]
-    record = run(
-        settings(jobs, mismatch_limit=1000), tmp_path / "run",
-        "tests.programs.disordered:DisorderedTest",
-    )  # fmt: skip
+    test = "tests.programs.disordered:DisorderedTest"
+    record = run(jobs, tmp_path / "run", test, mismatch_limit=1000)
     assert record.status == "fail"
     assert "disordered" not in record.exercised
     assert "wrong crc" not in record.exercised
@@ -358,7 +349,7 @@ def test_a_bug_and_a_missing_engine_are_reported_with_their_places(tmp_path: Pat
     manifests = tuple(
         str(engines / f"pto_{slot}/manifest.toml") for slot in ("mte1", "mte2", "mte3")
     )
-    record = run(settings(jobs, duts=manifests), tmp_path / "run")
+    record = run(jobs, tmp_path / "run", duts=manifests)
     line = line_of(ILLEGAL, "pto.mte_gm_ub %a0, %u16")
     assert any(f"transaction 1 on mte2 (bug:{line}:3)" in text for text in record.failures)
     assert any("DMA-L06" in text for text in record.failures)

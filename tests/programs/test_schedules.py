@@ -24,9 +24,9 @@ from tb.language.run.walk import trace
 from tb.language.trace import Compute, Move, Trace
 from tb.programs.command import Replay
 from tb.programs.images import FLAGS, Image, difference_report, differences, explain, image_of
+from tb.programs.job import read_programs
 from tb.programs.options import ProgramOptions
 from tb.programs.schedules import Basis, Schedule, scheduled
-from tb.programs.traced import read_traces
 from tests.language.steps import load, program, store
 from tests.language.test_races import some_steps
 from tests.programs.copies import ARGS, COPY, refused
@@ -255,20 +255,20 @@ def test_the_options_repeat_themselves() -> None:
     assert ProgramOptions(schedules=(5,)).words() == ("--schedule", "5")
 
 
-# --- Traces that a command hands to its simulation
+# --- Programs that a command hands to its simulation
 
 EXAMPLES = sorted(Path("examples/programs").glob("*.pto"))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_a_trace_comes_back_as_it_was(path: Path, tmp_path: Path) -> None:
-    """Every example: steps, order, and the blocks that are sent."""
+def test_a_program_comes_back_as_it_was(path: Path, tmp_path: Path) -> None:
+    """Every example: job, steps, order, and the blocks that are sent."""
     made = Replay.make([str(path)], ProgramOptions(), {})
     made.files.stage(tmp_path)
     (one,) = made.files.programs
-    found, sequence = read_traces(tmp_path)[one.job.title]
-    assert (found, sequence) == (one.trace, one.order)
-    sent, again = schedule(found, sequence), schedule(one.trace, one.order)
+    (found,) = read_programs(tmp_path)
+    assert (found.job, found.trace, found.order) == (one.job, one.trace, one.order)
+    sent, again = schedule(found.trace, found.order), schedule(one.trace, one.order)
     assert [item.block.pack().tolist() for item in sent] == [
         item.block.pack().tolist() for item in again
     ]

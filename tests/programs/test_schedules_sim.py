@@ -12,12 +12,21 @@ import pyuvm
 from tb.common.paths import ROOT
 from tb.harness.knobs import KnobProfile
 from tb.isa.spaces import Space
-from tb.programs.job import Load, ProgramJob
+from tb.programs.job import ProgramJob
 from tb.programs.replay_test import ProgramTest
 from tb.record.record import RunRecord
-from tb.record.settings import RunSettings
 from tests.bugs.campaign import load_bugs, plant
-from tests.programs.test_replay_sim import IN, LEGACY, MATMUL, OUT, SHARED_SLOT, program, run, write
+from tests.programs.test_replay_sim import (
+    IN,
+    LEGACY,
+    MATMUL,
+    OUT,
+    SHARED_SLOT,
+    load,
+    program,
+    run,
+    write,
+)
 
 pytestmark = pytest.mark.sim
 
@@ -49,28 +58,24 @@ def replay(
 ) -> RunRecord:
     """Replays a program under schedules; its inputs are random bytes."""
     path = write(folder, "x.pto", text)
-    data = folder / "in.bin"
-    data.write_bytes(bytes((7 * n + n // 256) % 256 for n in range(8192)))
-    loads = [
-        Load(space="gm", address=address, file=str(data), length=8192) for address in arguments[:-1]
-    ]
+    data = bytes((7 * n + n // 256) % 256 for n in range(8192))
     job = ProgramJob(
         path=path,
         title="x.pto",
         arguments=dict(enumerate(arguments)),
-        loads=tuple(loads),
+        loads=tuple(load(address, data) for address in arguments[:-1]),
         schedules=tuple(range(count)) if isinstance(count, int) else count,
     )
-    settings = RunSettings(
+    return run(
+        [job],
+        folder / "run",
+        test,
         sim="icarus" if duts else "verilator",  # a build of its own is short by Icarus
-        test="program",
         seed=SEED,
         programs=("x.pto",),
         duts=duts,
         mismatch_limit=1000,
-        options={"programs": [job.model_dump(mode="json")]},
     )
-    return run(settings, folder / "run", test)
 
 
 @pytest.mark.parametrize(
