@@ -29,7 +29,7 @@ from tb.programs.options import ProgramOptions
 from tb.programs.outputs import check_targets, write_outputs
 from tb.programs.prepare import DEFAULT_SEED, Prepared, prepare
 from tb.programs.reasons import grouped, reason, table
-from tb.programs.request import Layer, Request, option_layer, read_setup, request, setup_beside
+from tb.programs.request import Layer, option_layer, read_setup, request, setup_beside
 from tb.programs.served import op_counts
 from tb.record.record import (
     BufferReport,
@@ -41,20 +41,6 @@ from tb.record.record import (
 from tb.record.settings import RunSettings
 from tb.run.run import run_once
 from tb.run.testlist import PlannedTest
-
-
-def planned_program(count: int) -> PlannedTest:
-    """Returns the test that replays programs with ``count`` data movements."""
-    return PlannedTest.model_validate(
-        {
-            "name": "program",
-            "module": "tb.programs.replay_test",
-            "class": "ProgramTest",
-            "transactions": max(count, 1),
-            "fixed_length": True,
-            "doc": "replays programs",
-        }
-    )
 
 
 @dataclass(frozen=True)
@@ -106,41 +92,6 @@ def refusing(path: Path, refused: list[Refusal] | None) -> Iterator[None]:
         if refused is None:
             raise wrong from error
         refused.append(Refusal(str(path), wrong, internal=True))
-
-
-def requests(
-    paths: Sequence[Path], options: ProgramOptions, refused: list[Refusal] | None = None
-) -> tuple[Request, ...]:
-    """Returns the request of each program.
-
-    Args:
-        paths: The programs.
-        options: Options of all of them.
-        refused: Takes the programs whose setup files cannot be used.
-
-    Raises:
-        PtoError: an option cannot be used; without ``refused`` a setup file, too.
-    """
-    if len(paths) > 1:
-        for name, given in (
-            ("--setup", options.setup),
-            ("--out", options.out),
-            ("--dump", options.dump),
-        ):
-            if given:
-                raise PtoError(
-                    f"{name} with {len(paths)} programs",
-                    where=name,
-                    remedy="it is for one program: run it alone, or write it in its setup file",
-                )
-    option_layer(options)
-    found = []
-    for path in paths:
-        with refusing(path, refused):
-            beside = Path(options.setup) if options.setup else setup_beside(path)
-            file = read_setup(beside) if beside else Layer()
-            found.append(request(path, file, options))
-    return tuple(found)
 
 
 @dataclass
@@ -218,24 +169,39 @@ def report(one: Prepared) -> ProgramReport:
 
 
 def prepare_all(
-    asked: Sequence[Request],
+    paths: Sequence[Path],
+    options: ProgramOptions,
     manifests: Sequence[Manifest],
     refused: list[Refusal] | None = None,
 ) -> tuple[Prepared, ...]:
     """Returns all programs that can run.
 
     Args:
-        asked: Their requests.
+        paths: The programs.
+        options: Options of all of them.
         manifests: Engines of the run.
         refused: Takes the programs that cannot run; without it the first error is raised.
 
     Raises:
-        PtoError: two programs write one file.
+        PtoError: an option cannot be used, or two programs write one file.
     """
+    for name, given in (
+        ("--setup", options.setup), ("--out", options.out), ("--dump", options.dump),
+    ):  # fmt: skip
+        if given and len(paths) > 1:
+            raise PtoError(
+                f"{name} with {len(paths)} programs",
+                where=name,
+                remedy="it is for one program: run it alone, or write it in its setup file",
+            )
+    above = option_layer(options)
     found = []
-    for number, one in enumerate(asked):
-        with refusing(one.path, refused):
-            found.append(prepare(one, number, manifests))
+    for number, path in enumerate(paths):
+        with refusing(path, refused):
+            beside = Path(options.setup) if options.setup else setup_beside(path)
+            file = read_setup(beside) if beside else Layer()
+            asked = request(path, file, above, options.schedules)
+            found.append(prepare(asked, number, manifests))
     check_targets(
         (output for one in found for output in one.outputs),
         (path for one in found for path in one.inputs),
@@ -295,29 +261,38 @@ class Replay:
         cls, names: Sequence[str], options: ProgramOptions, machine: Mapping[str, Any]
     ) -> Replay:
         """Reads and checks programs; arguments and errors as of :func:`program_command`."""
-        refused: list[Refusal] = []
         absent: list[tuple[str, PtoError]] = []
         paths = find_programs(names, absent)
         several = len(paths) + len(absent) > 1
-        refused += (Refusal(name, error) for name, error in absent)
-        asked = requests(paths, options, refused if several else None)
-        alone = asked[0].setup.seed if len(asked) == 1 and not several else options.seed
+        refused = [Refusal(name, error) for name, error in absent]
         settings = RunSettings.model_validate(
             {
                 **machine,
                 "test": "program",
-                "seed": DEFAULT_SEED if alone is None else alone,
                 "programs": tuple(map(str, names)),
                 "program_options": options.words(),
             }
         )
         manifests = load_manifests(settings.duts) or reference_manifests()
         profile = run_profile(settings.profile, manifests)
-        settings = settings.model_copy(update={"profile": str(profile)})
         with using(profile):
-            programs = prepare_all(asked, manifests, refused if several else None)
-        files = ProgramFiles(programs, tuple(refused))
-        count = sum(sum(op_counts(one.trace).values()) for one in files.programs)
-        planned = planned_program(count * max(1, len(options.schedules)))
-        settings = settings.model_copy(update={"transactions": planned.transactions})
-        return cls(settings, planned, files)
+            programs = prepare_all(paths, options, manifests, refused if several else None)
+        seed = options.seed if several else programs[0].request.setup.seed
+        count = sum(sum(op_counts(one.trace).values()) for one in programs)
+        planned = PlannedTest.model_validate(
+            {
+                "name": "program",
+                "module": "tb.programs.replay_test",
+                "class": "ProgramTest",
+                "transactions": max(count * max(1, len(options.schedules)), 1),
+                "fixed_length": True,
+                "doc": "replays programs",
+            }
+        )
+        found: dict[str, Any] = {
+            "seed": DEFAULT_SEED if seed is None else seed,
+            "profile": str(profile),
+            "transactions": planned.transactions,
+        }
+        settings = settings.model_copy(update=found)
+        return cls(settings, planned, ProgramFiles(programs, tuple(refused)))

@@ -83,13 +83,8 @@ class Request:
     schedules: tuple[int, ...] = ()
 
 
-def request(path: Path, file: Layer, options: ProgramOptions) -> Request:
-    """Returns the request of a program.
-
-    Raises:
-        PtoError: an option cannot be used.
-    """
-    above = option_layer(options)
+def request(path: Path, file: Layer, above: Layer, schedules: tuple[int, ...] = ()) -> Request:
+    """Returns the request of a program: its setup file, overridden by options."""
     given: dict[tuple[str, int], Given] = {}
     for layer in (file, above):
         setup = layer.setup
@@ -101,7 +96,7 @@ def request(path: Path, file: Layer, options: ProgramOptions) -> Request:
             for at, table in enumerate(getattr(setup, key)):
                 where = layer.where((key, at, part) if part else (key, at))
                 given[key, before + at] = Given(getattr(table, part, ""), where, layer.folder)
-    return Request(path, above.setup.over(file.setup), given, file.path, options.schedules)
+    return Request(path, above.setup.over(file.setup), given, file.path, schedules)
 
 
 def option_layer(options: ProgramOptions) -> Layer:

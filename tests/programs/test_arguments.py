@@ -17,7 +17,7 @@ from tb.isa.dtypes import ALL_DTYPES, ELEMENT_BYTES
 from tb.programs.arrays import file_bytes, scalar_bits
 from tb.programs.data import MAKERS, content, parse_source, pattern
 from tb.programs.options import ProgramOptions
-from tb.programs.request import Layer, request
+from tb.programs.request import option_layer
 from tests.wording import line_says
 
 WHERE = "--arg 0"
@@ -277,23 +277,20 @@ def test_bf16_is_rounded_once(number: float) -> None:
 )
 def test_options_that_are_refused(options: dict[str, object], words: list[str]) -> None:
     with pytest.raises(PtoError) as error:
-        request(Path("x.pto"), Layer(), ProgramOptions(**options))  # type: ignore[arg-type]
+        option_layer(ProgramOptions(**options))  # type: ignore[arg-type]
     for word in words:
         assert word in str(error.value), str(error.value)
 
 
 def test_options_are_read() -> None:
-    found = request(
-        Path("x.pto"),
-        Layer(),
+    setup = option_layer(
         ProgramOptions(
             args=("0=a=b.npy", "1= 4"),
             load=("vec@0x20=zeros:4", "arg0@8:4=a.bin"),
             dump=("ub1@8=ub.bin", "arg0@4:8=x.bin"),
             knobs=("stall_r=3,stall_w=4", "seed=1"),
-        ),
-    )
-    setup = found.setup
+        )
+    ).setup
     assert setup.args == {0: "a=b.npy", 1: "4"}
     assert [(one.space, one.arg, one.address, one.length) for one in setup.load] == [
         ("ub0", None, 0x20, None),

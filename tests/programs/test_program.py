@@ -18,7 +18,7 @@ from tb.language.verify import verify_file
 from tb.programs.command import Replay, prepare_all, report
 from tb.programs.options import ProgramOptions
 from tb.programs.prepare import prepare
-from tb.programs.request import Layer, request
+from tb.programs.request import Layer, option_layer, request
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.folder import run_folder
@@ -325,7 +325,7 @@ def refused_by(path: Path, engines: list[Manifest], *args: str) -> str:
     """Returns the message about ops that engines do not take."""
     options = ProgramOptions(args=args, illegal="send")
     with pytest.raises(PtoError) as error:
-        prepare(request(path, Layer(), options), 0, engines)
+        prepare(request(path, Layer(), option_layer(options)), 0, engines)
     return str(error.value)
 
 
@@ -605,9 +605,8 @@ def test_a_run_without_output_bytes_does_not_pass(copy: Path, left: bytes | None
 
 def test_prepared_programs_have_checked_outputs(copy: Path) -> None:
     options = ProgramOptions(args=ARGS[1::2], out=("1=/dev/full/x",))
-    requested = request(copy, Layer(), options)
     with pytest.raises(PtoError, match="cannot write /dev/full/x"):
-        prepare_all((requested,), reference_manifests())
+        prepare_all((copy,), options, reference_manifests())
 
 
 # --- whole runs ----------------------------------------------------------------------------------
