@@ -63,48 +63,43 @@ class Prepared:
     warnings: tuple[Finding, ...] = ()
 
 
-class _Ranges:
-    """Resolution of ranges of a setup against the buffers."""
+Buffers = Mapping[int, Bound]
+"""Number of an argument that is a GM pointer to the argument."""
 
-    def __init__(self, bound: Sequence[Bound]) -> None:
-        self._buffers = {one.argument.number: one for one in bound if one.source}
 
-    def resolve(self, table: RangeTable, length: int, where: str) -> tuple[str, int]:
-        """Returns memory and address of a range.
+def _region(table: RangeTable, length: int, where: str, buffers: Buffers) -> tuple[str, int]:
+    """Returns memory and address of a range of a setup.
 
-        Raises:
-            PtoError: it leaves its memory or its buffer, or the argument has none.
-        """
-        if table.arg is None:
-            try:
-                check_range(table.space, table.address, length)
-            except PtoError as error:
-                error.where = where
-                raise
-            space, addresses = memory_range(table.space)
-            return space.name.lower(), addresses.start + table.address
-        buffer = self.buffer(table.arg, where)
-        if table.address + length > buffer.length:
-            raise PtoError(
-                f"{length} bytes at offset {table.address:#x} leave {buffer.title}",
-                where=where,
-                legal=f"it has {buffer.length} bytes",
-            )
-        return "gm", buffer.value + table.address
+    Raises:
+        PtoError: it leaves its memory or its buffer, or the argument has none.
+    """
+    if table.arg is None:
+        try:
+            check_range(table.space, table.address, length)
+        except PtoError as error:
+            error.where = where
+            raise
+        space, addresses = memory_range(table.space)
+        return space.name.lower(), addresses.start + table.address
+    buffer = _buffer(table.arg, where, buffers)
+    if table.address + length > buffer.length:
+        raise PtoError(
+            f"{length} bytes at offset {table.address:#x} leave {buffer.title}",
+            where=where,
+            legal=f"it has {buffer.length} bytes",
+        )
+    return "gm", buffer.value + table.address
 
-    def buffer(self, number: int, where: str) -> Bound:
-        """Returns an argument with a buffer.
 
-        Raises:
-            PtoError: the argument is no pointer to GM.
-        """
-        if number not in self._buffers:
-            raise PtoError(
-                f"argument {number} has no buffer: it is no pointer to gm",
-                where=where,
-                legal="arguments with a buffer: " + (", ".join(map(str, self._buffers)) or "none"),
-            )
-        return self._buffers[number]
+def _buffer(number: int, where: str, buffers: Buffers) -> Bound:
+    """Returns an argument with a buffer; raises PtoError where it is no pointer to GM."""
+    if number not in buffers:
+        raise PtoError(
+            f"argument {number} has no buffer: it is no pointer to gm",
+            where=where,
+            legal="arguments with a buffer: " + (", ".join(map(str, buffers)) or "none"),
+        )
+    return buffers[number]
 
 
 @collector_off()
@@ -214,15 +209,15 @@ def _job(
     loads: Sequence[Bytes],
 ) -> tuple[tuple[Output, ...], ProgramJob]:
     """Returns the files to write, and the input of the simulation."""
-    setup, ranges = request.setup, _Ranges(bound)
-    outputs, dumps = _outputs(request, number, ranges)
+    setup, buffers = request.setup, {one.argument.number: one for one in bound if one.source}
+    outputs, dumps = _outputs(request, number, buffers)
     filled = [
         Load(space="gm", address=one.value, data=one.data.tobytes())
         for one in bound
         if one.data is not None
     ]
     for at, (table, data) in enumerate(zip(setup.load, loads, strict=True)):
-        space, address = ranges.resolve(table, len(data), request.given["load", at].where)
+        space, address = _region(table, len(data), request.given["load", at].where, buffers)
         filled.append(Load(space=space, address=address, data=data.tobytes()))
     job = ProgramJob(
         **setup.behaviour(),
@@ -231,10 +226,10 @@ def _job(
         arguments=values(bound),
         loads=tuple(filled),
         dumps=dumps,
-        checks=tuple(_check(request, at, ranges) for at in range(len(setup.check))),
+        checks=tuple(_check(request, at, buffers) for at in range(len(setup.check))),
         seed=seed,
         faults=tuple(
-            table.keywords(*ranges.resolve(table, table.length, request.given["fault", at].where))
+            table.keywords(*_region(table, table.length, request.given["fault", at].where, buffers))
             for at, table in enumerate(setup.fault)
         ),
         schedules=request.schedules,
@@ -342,7 +337,7 @@ def _load_data(request: Request, at: int, seed: int) -> Bytes:
     return data[table.offset : stop]
 
 
-def _check(request: Request, at: int, ranges: _Ranges) -> Check:
+def _check(request: Request, at: int, buffers: Buffers) -> Check:
     """Returns check number ``at`` with the CRC-32 of its bytes."""
     table, given = request.setup.check[at], request.given["check", at]
     length, crc32, where = table.length, table.crc32, given.where
@@ -356,9 +351,9 @@ def _check(request: Request, at: int, ranges: _Ranges) -> Check:
                 legal="data of the bytes to compare" if data is None else f"{len(data)} bytes",
             )
         length, crc32 = len(data), zlib.crc32(data.tobytes())
-    space, address = ranges.resolve(table, length, where)
+    space, address = _region(table, length, where, buffers)
     if table.arg is not None:
-        where += f": {ranges.buffer(table.arg, where).title}"
+        where += f": {_buffer(table.arg, where, buffers).title}"
     return Check(
         space=space,
         address=address,
@@ -370,19 +365,19 @@ def _check(request: Request, at: int, ranges: _Ranges) -> Check:
 
 
 def _outputs(
-    request: Request, number: int, ranges: _Ranges
+    request: Request, number: int, buffers: Buffers
 ) -> tuple[tuple[Output, ...], tuple[Dump, ...]]:
     """Returns the files to write, and the dumps of the simulation for them."""
     outputs, dumps = [], []
     for argument in sorted(request.setup.out):
         target = request.given["out", argument]
-        buffer = ranges.buffer(argument, target.where)
+        buffer = _buffer(argument, target.where, buffers)
         name = f"out-{number}-{argument}.bin"
         outputs.append(Output(target, name, buffer.length, buffer.dtype))
         dumps.append(Dump(space="gm", address=buffer.value, length=buffer.length, file=name))
     for index, table in enumerate(request.setup.dump):
         target = request.given["dump", index]
-        space, address = ranges.resolve(table, table.size, target.where)
+        space, address = _region(table, table.size, target.where, buffers)
         name = f"dump-{number}-{index}.bin"
         outputs.append(Output(target, name, table.size))
         dumps.append(Dump(space=space, address=address, length=table.size, file=name))

@@ -125,11 +125,6 @@ def setup_beside(program: Path) -> Path | None:
     return path if path.exists() else None
 
 
-def load_setup(path: Path) -> Setup:
-    """Returns the contents of a setup file; errors as of :func:`read_setup`."""
-    return read_setup(path).setup
-
-
 def read_setup(path: Path) -> Layer:
     """Reads a setup file.
 
@@ -185,6 +180,8 @@ def _validated(data: Mapping[str, Any], where: Callable[[Loc], str], remedy: str
         # The location of an option has its text.
         found.where = f"{place}, {inside}" if inside and remedy else place
         found.remedy = found.remedy or remedy
+        if loc[-1] == "space" and not remedy:
+            found.legal += ", or argN for the buffer of an argument"
         raise found
     what, legal = _violation(first["type"], loc, inside)
     if first["type"] == "literal_error":

@@ -26,7 +26,7 @@ from tb.language.run.prepare import EVERY_STREAM
 from tb.language.run.walk import merged, running, trace
 from tb.programs.command import Replay
 from tb.programs.options import ProgramOptions
-from tb.programs.request import load_setup
+from tb.programs.request import read_setup
 from tb.record.record import RunRecord
 from tb.run.console import Console
 from tb.run.run import run_once
@@ -52,7 +52,7 @@ def checks(program: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("program", EVERY, ids=name_of)
 def test_every_program_has_a_setup_that_checks_something(program: Path) -> None:
-    assert load_setup(program.with_suffix(".toml")).check
+    assert read_setup(program.with_suffix(".toml")).setup.check
 
 
 def test_the_readme_lists_every_program() -> None:

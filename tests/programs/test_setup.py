@@ -15,7 +15,7 @@ from tb.language.grammar.pointers import SPACES as KEYWORDS
 from tb.language.place import Finding, Place, refuse
 from tb.programs.files import find_programs
 from tb.programs.reasons import MOST_WORDS, SHOWN, grouped, reason, reason_of, table
-from tb.programs.request import load_setup, place_of, read_setup, setup_beside
+from tb.programs.request import place_of, read_setup, setup_beside
 from tb.programs.setup import SPACES, Setup, check_range, space_name
 from tests.wording import says
 
@@ -63,7 +63,7 @@ slots = ["mte3", "fix"]
 def setup_of(folder: Path, text: str) -> Setup:
     path = folder / "x.toml"
     path.write_text(text)
-    return load_setup(path)
+    return read_setup(path).setup
 
 
 def refused(folder: Path, text: str) -> str:
@@ -149,12 +149,12 @@ def test_errors_have_the_line(tmp_path: Path, text: str, facts: list[str]) -> No
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(PtoError, match="No such file"):
-        load_setup(tmp_path / "x.toml")
+        read_setup(tmp_path / "x.toml")
     with pytest.raises(PtoError, match="Is a directory"):
-        load_setup(tmp_path)
+        read_setup(tmp_path)
     (tmp_path / "x.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(PtoError, match="not UTF-8"):
-        load_setup(tmp_path / "x.toml")
+        read_setup(tmp_path / "x.toml")
 
 
 def test_the_setup_file_of_a_program_is_found(tmp_path: Path) -> None:

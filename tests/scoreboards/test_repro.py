@@ -37,7 +37,7 @@ from tb.language.run.walk import trace
 from tb.language.trace import Move
 from tb.programs.command import Replay
 from tb.programs.options import ProgramOptions
-from tb.programs.request import load_setup
+from tb.programs.request import read_setup
 from tests.scoreboards.bench import Bench, noise
 from tests.wording import says
 
@@ -67,7 +67,7 @@ def ops_in(path: Path) -> list[AnyOp]:
 
 def loaded(path: Path, space: Space, start: int, length: int) -> bytes:
     """Returns bytes that a setup file loads."""
-    for load in load_setup(path).load:
+    for load in read_setup(path).setup.load:
         if Space[load.space.upper()] is space and load.address <= start:
             assert load.length is not None
             if start + length <= load.address + load.length:
@@ -163,7 +163,7 @@ def test_bytes_are_kept_for_any_capacity(
 
 
 def test_setup_files_have_memories_and_flags_before_the_block(bench: Bench) -> None:
-    setup = load_setup(corrupted(bench) / "batch.toml")
+    setup = read_setup(corrupted(bench) / "batch.toml").setup
     assert (setup.seed, setup.stall_seed, setup.illegal) == (1, 7, "refuse")
     bits = np.frombuffer(bytes.fromhex(setup.unit_flags), np.uint8)
     flags = np.unpackbits(bits, bitorder="little")
@@ -196,7 +196,7 @@ def test_a_failure_found_later_reports_that_its_memory_has_changed(bench: Bench)
         comment = re.findall(rf"^{mark} (.*)$", (folder / file).read_text()[:400], re.MULTILINE)
         assert says("\n".join(comment), late), file
     assert ops_in(folder / "failing.pto") == [BACK]
-    load_setup(folder / "failing.toml")
+    read_setup(folder / "failing.toml")
 
 
 def test_a_failure_found_in_its_block_has_its_memory(bench: Bench) -> None:
@@ -300,8 +300,8 @@ def test_an_illegal_op_is_sent_and_needs_nothing(bench: Bench) -> None:
     bench.scoreboard.repro.wanted = {index}
     bench.check(block)
     (folder,) = bench.scoreboard.repro.folder.iterdir()  # type: ignore[union-attr]
-    assert load_setup(folder / "transaction.toml").illegal == "send"
-    assert not load_setup(folder / "transaction.toml").load
+    assert read_setup(folder / "transaction.toml").setup.illegal == "send"
+    assert not read_setup(folder / "transaction.toml").setup.load
 
 
 def test_an_op_without_a_text_is_omitted(bench: Bench) -> None:
