@@ -153,6 +153,13 @@ REFUSED = {
     "simulator": (("copy.pto", *ARGS, "--sim", "spice"), ["spice", r"verilator,\sicarus"]),
     "width": (("copy.pto", *ARGS, "--gm-width", "64"), ["GM_WIDTH '64'"]),
     "seed": (("copy.pto", *ARGS, "--seed", "-1"), ["SEED '-1'"]),
+    "one schedule": (("copy.pto", "--schedules", "1"), ["--schedules '1'", "2..10000"]),
+    "many schedules": (("copy.pto", "--schedules", "many"), ["--schedules 'many'", "2..10000"]),
+    "negative schedule": (("copy.pto", "--schedule", "-1"), ["--schedule '-1'", "0..9999"]),
+    "schedules and one": (
+        ("copy.pto", "--schedules", "4", "--schedule", "1"),
+        ["--schedules --schedule", "alone"],
+    ),
     "limit": (("copy.pto", *ARGS, "--watchdog-clocks", "1"), ["watchdog_clocks"]),
     "manifest": (("copy.pto", *ARGS, "--dut", "no.toml"), ["cannot read manifest"]),
 }

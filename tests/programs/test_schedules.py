@@ -219,25 +219,6 @@ def test_images_with_a_byte_of_difference_have_other_sums() -> None:
     assert one.crc32() == image(ub0=b"abc").crc32()
 
 
-REFUSED = {
-    "one": (("--schedules", "1"), ["--schedules is '1'", "2..10000"]),
-    "no number": (("--schedules", "many"), ["--schedules is 'many'", "2..10000"]),
-    "negative": (("--schedule", "-1"), ["--schedule is '-1'", "0..9999"]),
-    "both": (("--schedules", "4", "--schedule", "1"), ["--schedules and --schedule", "alone"]),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_wrong_numbers_are_refused(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "copy.pto").write_text(COPY)
-    monkeypatch.chdir(tmp_path)
-    words, wanted = REFUSED[case]
-    text = refused(capsys, monkeypatch, "copy.pto", *ARGS, *words)
-    assert all(part in text for part in wanted), text
-
-
 def test_programs_with_memory_errors_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
