@@ -282,14 +282,11 @@ def _faults(found: tuple[FaultTable, ...]) -> tuple[FaultTable, ...]:
 
 
 class Behaviour(Table):
-    """What a setup says of the run itself; the simulation reads it as it is.
+    """The part of a setup that the simulation reads as it is.
 
     Attributes:
-        function: Function to run; empty for the only one.
         illegal: Treatment of ops that break a D rule: the program is rejected, or they are sent and
             the engine must reject them.
-        foreign: Treatment of ops that neither engines nor host execute.
-        ubuf_to_ubuf, ctrl: As of :func:`tb.language.run.walk.trace`.
         backgrounds: Memory to the byte it is filled with; others have random bytes.
         knobs: Settings of the memories, names of :data:`tb.harness.layout.KNOBS`.
         stall_seed: Seed of random stalls; 0 for the seed.
@@ -298,11 +295,7 @@ class Behaviour(Table):
             ``unit_flag`` begin at 0, and those of any other are random.
     """
 
-    function: str = ""
     illegal: Illegal = "refuse"
-    foreign: Foreign = "refuse"
-    ubuf_to_ubuf: UbufToUbuf = "bytes"
-    ctrl: Annotated[int, BeforeValidator(_checked(ctrl_word))] | None = None
     backgrounds: dict[BackgroundName, Byte] = Field(default_factory=dict)
     knobs: Annotated[dict[str, Annotated[int, Field(strict=True)]], AfterValidator(_knobs)] = Field(
         default_factory=dict
@@ -319,6 +312,9 @@ class Setup(Behaviour):
     """A setup file, or the options of a command.
 
     Attributes:
+        function: Function to run; empty for the only one.
+        foreign: Treatment of ops that neither engines nor host execute.
+        ubuf_to_ubuf, ctrl: As of :func:`tb.language.run.walk.trace`.
         args: Number of an argument to its value: data for a GM pointer, else a number.
         out: Number of an argument to the file that its buffer is written to.
         load, dump, check, fault: Memory contents before and after, and memory errors.
@@ -327,6 +323,10 @@ class Setup(Behaviour):
         strict: Whether every warning is an error.
     """
 
+    function: str = ""
+    foreign: Foreign = "refuse"
+    ubuf_to_ubuf: UbufToUbuf = "bytes"
+    ctrl: Annotated[int, BeforeValidator(_checked(ctrl_word))] | None = None
     args: dict[ArgumentNumber, Value] = Field(default_factory=dict)
     out: dict[ArgumentNumber, Text] = Field(default_factory=dict)
     load: tuple[LoadTable, ...] = ()

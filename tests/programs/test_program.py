@@ -514,7 +514,7 @@ def test_an_update_without_a_definition_does_not_run(copy: Path) -> None:
 
 def test_ctrl_of_the_option_and_of_the_setup_file(copy: Path) -> None:
     def given(**options: object) -> object:
-        return replay("copy.pto", args=ARGS[1::2], **options).files.programs[0].job.ctrl
+        return replay("copy.pto", args=ARGS[1::2], **options).files.programs[0].request.setup.ctrl
 
     assert (given(), given(ctrl="0"), given(ctrl="0x1000000000000")) == (None, 0, 1 << 48)
     setup = copy.with_suffix(".toml")

@@ -183,7 +183,7 @@ class Walked:
 
     def walk(self, job: ProgramJob) -> Staged:
         source = replace(read_file(job.path), file=job.title)
-        found = trace(source, arguments=job.arguments, foreign=job.foreign)
+        found = trace(source, arguments=job.arguments)
         return Staged(job, found, order(found, unit_flags=set_flags(job.unit_flags)))
 
     def collect(self, record: RunRecord, folder: Path) -> None:

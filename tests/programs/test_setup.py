@@ -96,7 +96,7 @@ def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "facts"),
     [
-        ("\nsed = 1", ["key sed", "mean seed", "x.toml:2", "legal: function, illegal"]),
+        ("\nsed = 1", ["key sed", "mean seed", "x.toml:2", "legal: illegal, backgrounds"]),
         ('[args]\n0 = "a"\nx = 2', ["'x'", "number of an argument", "x.toml:3"]),
         ("[args]\n0 = 3\n00 = 4", ["'00'", "number of an argument", "x.toml:3"]),
         ("[args]\n0 = [1]", ["args.0", "a text or a number", "x.toml:2"]),
