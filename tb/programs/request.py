@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
@@ -164,47 +165,58 @@ def place_of(text: str, path: Path, loc: Loc) -> str:
     return f"{path}:{line + 1}" if line is not None else str(path)
 
 
-def _validated(data: Mapping[str, Any], where: Callable[[Loc], str], remedy: str) -> Setup:
-    """Returns a setup; raises PtoError for the first violation of the schema."""
+def _validated(data: Mapping[str, Any], where: Callable[[Loc], str], manual: str) -> Setup:
+    """Returns a setup.
+
+    Args:
+        data: Its keys and values.
+        where: Returns the place of a value.
+        manual: Remedy of an error without one of its own; empty for options.
+
+    Raises:
+        PtoError: the first violation of the schema.
+    """
     try:
         return Setup.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
     # pydantic's location of a table key is no key of the file.
     loc = [part for part in first["loc"] if part != "[key]"]
-    context = first.get("ctx", {})
-    inside = f"[[{loc[0]}]]" if len(loc) > 1 and loc[0] in TABLES else ""
+    table = f"[[{loc[0]}]]" if len(loc) > 1 and loc[0] in TABLES else ""
     if first["type"] == "setup":
-        place = where([*loc, *filter(None, [context["key"]])])
-        found: PtoError = context["of"]
-        # The location of an option has its text.
-        found.where = f"{place}, {inside}" if inside and remedy else place
-        found.remedy = found.remedy or remedy
-        if loc[-1] == "space" and not remedy:
-            found.legal += ", or argN for the buffer of an argument"
-        raise found
-    what, legal = _violation(first["type"], loc, inside)
-    if first["type"] == "literal_error":
-        legal = context["expected"].replace("'", "").replace(" or ", ", ")
-    if not what:
-        given = first["input"]
-        shown = f" is {given!r}" if isinstance(given, str | int | float | bool) else ""
-        name = _key(loc, inside) if remedy else str(loc[-1]) if len(loc) > 1 else where(loc)
-        what = f"{name}{shown}" + ("" if legal else f": {first['msg']}")
-    raise PtoError(what, where=where(loc), legal=legal, remedy=remedy)
+        raise _of_value(first["ctx"], loc, where, manual, table)
+    if manual:
+        names = [part for part in loc if isinstance(part, str)]
+        name = f"key {names[-1]} of {table}" if table else f"key {'.'.join(names)}"
+    else:
+        name = where(loc) if len(loc) == 1 else str(loc[-1])
+    what, legal = _violation(first, name, TABLES[str(loc[0])] if table else Setup)
+    raise PtoError(what, where=where(loc), legal=legal, remedy=manual)
 
 
-def _key(loc: Loc, inside: str) -> str:
-    names = [part for part in loc if isinstance(part, str)]
-    return f"key {names[-1]} of {inside}" if inside else f"key {'.'.join(names)}"
+def _of_value(
+    context: Mapping[str, Any], loc: Loc, where: Callable[[Loc], str], manual: str, table: str
+) -> PtoError:
+    """Returns the error that a check of a value has raised, with its place."""
+    found: PtoError = context["of"]
+    place = where([*loc, *filter(None, [context["key"]])])
+    # The place of an option has its text.
+    found.where = f"{place}, {table}" if table and manual else place
+    found.remedy = found.remedy or manual
+    if loc[-1] == "space" and not manual:
+        found.legal += ", or argN for the buffer of an argument"
+    return found
 
 
-def _violation(kind: str, loc: Loc, inside: str) -> tuple[str, str]:
-    """Returns the sentence about a key that is missing or unknown, and the legal keys."""
-    model: type[BaseModel] = TABLES[str(loc[0])] if inside else Setup
+def _violation(first: ErrorDetails, name: str, model: type[BaseModel]) -> tuple[str, str]:
+    """Returns the sentence about the violation of a rule of pydantic, and what is legal."""
+    kind, keys = first["type"], ", ".join(model.model_fields)
     if kind == "missing":
-        return f"{_key(loc, inside)} is missing", ", ".join(model.model_fields)
+        return f"{name} is missing", keys
     if kind == "extra_forbidden":
-        hint = meant(str(loc[-1]), model.model_fields)
-        return f"{_key(loc, inside)} is unknown{hint}", ", ".join(model.model_fields)
-    return "", ""
+        return f"{name} is unknown{meant(str(first['loc'][-1]), model.model_fields)}", keys
+    given = first["input"]
+    shown = f" is {given!r}" if isinstance(given, str | int | float | bool) else ""
+    if kind == "literal_error":
+        return f"{name}{shown}", first["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
+    return f"{name}{shown}: {first['msg']}", ""
