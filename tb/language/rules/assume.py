@@ -115,7 +115,8 @@ def assume(value: ValueT, chosen: Callable[[str], int], name: str = "") -> Value
     elif isinstance(value, tuple):
         result = tuple(assume(part, chosen, name) for part in value)
     else:
-        parts = ((each, getattr(value, each)) for each in _names(type(value)))  # type: ignore[arg-type]
+        kind: Any = type(value)
+        parts = ((each, getattr(value, each)) for each in _names(kind))
         known = {each: assume(part, chosen, each) for each, part in parts if has_unknown(part)}
         result = replace(value, **known)
     return result  # type: ignore[no-any-return]
