@@ -16,13 +16,13 @@ from tb.isa import footprint
 from tb.isa.burst.op import BurstOp
 from tb.isa.burst.table import WIDEN_BF16, WIDEN_RAW
 from tb.isa.dma.op import DmaOp
-from tb.isa.dma.table import SOURCE_SIDE
 from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.table import ATOMIC_BYTES
 from tb.isa.footprint import Footprint, space_of
 from tb.isa.l0.op import L0Load
 from tb.isa.l0.table import C0_BYTES, FRACTAL_BYTES, FRACTAL_ROWS, SCALE_BYTES
 from tb.isa.lower import Descriptor
+from tb.isa.nest import NESTS, strided_data
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.nz.table import DN2NZ, SMALL_C0
 from tb.isa.op import replace
@@ -49,10 +49,9 @@ def _start(side: Footprint) -> Place:
 def _dma(desc: DmaOp) -> Iterator[Part]:
     """Yields data, pads and tail of a strided copy that moves something."""
     read = footprint.source(desc)
-    to = "loc" if SOURCE_SIDE[desc.spec.name] == "ext" else "ext"
     space = space_of(desc.spec.destination, desc.ub_sub)
-    written = footprint.dma_side(desc, to, space, desc.len)
-    axes = _axes(("row", "loop0", "loop1", "loop2"), read, written)
+    written = Footprint(space, *strided_data(desc))
+    axes = _axes(NESTS["dma"].names[0], read, written)
     source, target = _start(read), _start(written)
     if desc.padded:
         yield from _padded(desc, source, target, axes)
@@ -209,7 +208,7 @@ def _l0(desc: L0Load) -> Iterator[Part]:
     elif desc.transpose:
         yield _transposed(desc, source, target, FRACTAL_ROWS * desc.m_step)
     else:
-        column, _ = _axes(("", "C0 column"), read, written)
+        (column,) = _axes(NESTS["l0"].names[0], read, written)
         row = Axis("row", FRACTAL_ROWS * desc.m_step, C0_BYTES, C0_BYTES)
         yield moved(DATA, target, source, C0_BYTES, (column, row))
 

@@ -5,19 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tb.isa.burst.op import BurstOp
-from tb.isa.dma.op import DmaOp
-from tb.isa.dma.table import MTE_L1_UB, SOURCE_SIDE
-from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import FixOp
-from tb.isa.fix.table import ALPHA_WORD, FLAG_BLOCK, L0C_WORD, NZ2DN, NZ2NZ, QUANT_RECORD, UB_WHOLE
-from tb.isa.l0.op import L0Load
-from tb.isa.l0.table import FRACTAL_BYTES, SCALE_BYTES
+from tb.isa.fix.table import ALPHA_WORD, FLAG_BLOCK, QUANT_RECORD, UB_WHOLE
 from tb.isa.lower import Descriptor
-from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.nz.table import C0_BYTES
-from tb.isa.profile import current
-from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space, block_end, segment_base, ub_space
+from tb.isa.nest import NESTS, Rows, strided_written
+from tb.isa.spaces import SEGMENTS, SIZES, Space, ub_space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,60 +82,6 @@ def space_of(keyword: str, ub_sub: int = 0) -> Space:
     return ub_space(ub_sub) if keyword == "ub" else Space[keyword.upper()]
 
 
-def dma_side(desc: DmaOp, side: str, space: Space, length: int) -> Footprint:
-    """Returns the rows of side ``loc`` or ``ext``; ``length`` has the unit of the op's ``len``."""
-    if side == "loc":
-        base, row = desc.loc_addr, desc.loc_stride
-        steps = [loop.loc_stride for loop in desc.field_loops]
-    else:
-        base, row = desc.ext_addr, desc.ext_stride
-        steps = [loop.ext_stride for loop in desc.field_loops]
-    if desc.spec is MTE_L1_UB:
-        length, row = length * UB_BLOCK, (length + row) * UB_BLOCK
-    counts = (desc.n_burst, *(loop.count for loop in desc.field_loops))
-    return Footprint(space, base, length, counts, (row, *steps))
-
-
-def _load_rows(desc: DmaOp, space: Space, *, fill: bool) -> Footprint:
-    """Returns what a load from GM writes, with or without the bytes behind its rows.
-
-    A compact group is one run of bytes in each loop iteration (spec/dma.md, section 2).
-    """
-    knobs = current()
-    if desc.padded and not desc.compact:
-        end = desc.loc_stride
-        if knobs.pad_end == "block":
-            data = desc.left_bytes + desc.len
-            end = block_end(data + desc.right_bytes) if fill else data
-        return dma_side(desc, "loc", space, end)
-    fill = fill and (desc.padded or knobs.tail == "fill")
-    if desc.compact:
-        run = desc.n_burst * desc.len
-        counts = tuple(loop.count for loop in desc.field_loops)
-        steps = tuple(loop.loc_stride for loop in desc.field_loops)
-        return Footprint(space, desc.loc_addr, block_end(run) if fill else run, counts, steps)
-    return dma_side(desc, "loc", space, block_end(desc.len) if fill else desc.len)
-
-
-def _burst_side(space: Space, base: int, unit: int, gap: int, desc: BurstOp) -> Footprint:
-    stride = (desc.len + gap) * unit
-    return Footprint(space, base, desc.len * unit, (desc.n_burst,), (stride,))
-
-
-def _fix_rows(desc: FixOp, space: Space) -> Footprint:
-    """Returns the destination of a write-back in one memory (spec/fixpipe.md, section 2)."""
-    m, n = desc.halves
-    bits, stride = desc.dst_bits, desc.dst_stride * desc.dst_bits // 8
-    if desc.layout == NZ2NZ:
-        columns = desc.nz_columns
-        length = m * columns * bits // 8
-        return Footprint(space, desc.dst_addr, length, (n // columns,), (stride,))
-    rows, elements = (n, m) if desc.layout == NZ2DN else (m, n)
-    repeat = desc.loop3_dst * bits // 8 if desc.loop3_en else 0
-    length = elements * bits // 8
-    return Footprint(space, desc.dst_addr, length, (rows, desc.repeats), (stride, repeat))
-
-
 def parameters(desc: FixOp) -> tuple[Footprint, ...]:
     """Returns the bytes of fb that a write-back reads, pre_quant records first."""
     found = []
@@ -172,30 +110,9 @@ def flag_blocks(desc: FixOp) -> NDArray[np.int64]:
     return np.flatnonzero(touched)
 
 
-def _load_side(desc: L0Load, space: Space, base: int, stride: int) -> Footprint:
-    """Returns the fragments of scales that a load reads or writes."""
-    length = desc.k_step * SCALE_BYTES
-    return Footprint(space, base, length, (desc.m_step,), (stride * SCALE_BYTES,))
-
-
-def _load_source(desc: L0Load) -> Footprint:
-    if desc.spec.scales:
-        first = desc.m_start * desc.src_stride + desc.k_start
-        base = desc.src_addr + first * SCALE_BYTES
-        return _load_side(desc, Space.L1, base, desc.src_stride)
-    first = desc.k_start * desc.src_stride + desc.m_start
-    counts = (desc.m_step, desc.k_step)
-    strides = (FRACTAL_BYTES, desc.src_stride * FRACTAL_BYTES)
-    base = desc.src_addr + first * FRACTAL_BYTES
-    return Footprint(Space.L1, base, FRACTAL_BYTES, counts, strides)
-
-
-def _load_destination(desc: L0Load) -> Footprint:
-    base = segment_base(desc.spec.memory)
-    if desc.spec.scales:
-        return _load_side(desc, Space.L0, base + desc.scale_addr, desc.dst_stride)
-    strides = (FRACTAL_BYTES, desc.dst_stride * FRACTAL_BYTES)
-    return Footprint(Space.L0, base + desc.dst_addr, FRACTAL_BYTES, desc.moved, strides)
+def _footprint(desc: Descriptor, keyword: str, rows: Rows) -> Footprint:
+    sub = desc.ub_sub if keyword == "ub" else 0
+    return Footprint(space_of(keyword, sub), *rows)
 
 
 def source(desc: Descriptor) -> Footprint:
@@ -203,24 +120,7 @@ def source(desc: Descriptor) -> Footprint:
 
     A fill reads none: its rows are none and have no bytes.
     """
-    if isinstance(desc, FixOp):
-        counts = (desc.m, desc.groups, desc.repeats)
-        steps = (desc.row_step, desc.src_stride, desc.loop3_src if desc.loop3_en else 0)
-        strides = tuple(L0C_WORD * step for step in steps)
-        return Footprint(Space.L0C, desc.src_addr, L0C_WORD, counts, strides)
-    if isinstance(desc, MteGmL1Frac):
-        rows, length = desc.source_rows
-        strides = (desc.inner_stride, desc.outer_stride)
-        return Footprint(Space.GM, desc.ext_addr, length, (rows, desc.group_count), strides)
-    if isinstance(desc, L0Load):
-        return _load_source(desc)
-    if isinstance(desc, RawFillL1):
-        return Footprint(Space.L1, desc.first, 0, (0,), (0,))
-    space = space_of(desc.spec.source, desc.ub_sub)
-    if isinstance(desc, BurstOp):
-        return _burst_side(space, desc.src_addr, desc.units[0], desc.src_gap, desc)
-    assert isinstance(desc, DmaOp)
-    return dma_side(desc, SOURCE_SIDE[desc.spec.name], space, desc.len)
+    return _footprint(desc, desc.spec.source or "l1", NESTS[desc.family].read(desc))
 
 
 def destination(desc: Descriptor) -> Footprint:
@@ -230,51 +130,25 @@ def destination(desc: Descriptor) -> Footprint:
     an NZ repack the zero fill (spec/nd2nz.md, sections 3 and 4). Of a write-back that is split over
     both sub-blocks it is the part in sub-block 0: see :func:`destinations`.
     """
-    if isinstance(desc, FixOp):
-        return destinations(desc)[0]
-    if isinstance(desc, MteGmL1Frac):
-        groups, step = desc.group_count, desc.dst_loop4 * C0_BYTES
-        if desc.small_c0:
-            return Footprint(Space.L1, desc.loc_addr, desc.small_bytes, (groups,), (step,))
-        counts = (desc.n_value, desc.columns, groups)
-        strides = (desc.dst_loop2 * C0_BYTES, desc.dst_loop3 * C0_BYTES, step)
-        return Footprint(Space.L1, desc.loc_addr, C0_BYTES, counts, strides)
-    if isinstance(desc, L0Load):
-        return _load_destination(desc)
-    if isinstance(desc, RawFillL1):
-        step = (desc.len + desc.dst_gap) * UB_BLOCK
-        return Footprint(Space.L1, desc.first, desc.len * UB_BLOCK, (desc.n_burst,), (step,))
-    space = space_of(desc.spec.destination, desc.ub_sub)
-    if isinstance(desc, BurstOp):
-        return _burst_side(space, desc.dst_addr, desc.units[1], desc.dst_gap, desc)
-    assert isinstance(desc, DmaOp)
-    if SOURCE_SIDE[desc.spec.name] == "loc":
-        return dma_side(desc, "ext", space, desc.len)
-    if desc.spec is MTE_L1_UB:
-        return dma_side(desc, "loc", space, desc.len)
-    return _load_rows(desc, space, fill=True)
+    if isinstance(desc, FixOp) and desc.spec.destination == "ub":
+        # An engine retires an op with an illegal id: either sub-block will do here.
+        sub = desc.ub_sub & 1 if desc.ub_mode == UB_WHOLE else 0
+        return Footprint(ub_space(sub), *NESTS["fix"].written(desc))
+    keyword = "l0" if desc.family == "l0" else desc.spec.destination
+    return _footprint(desc, keyword, NESTS[desc.family].written(desc))
 
 
 def without_fill(desc: Descriptor) -> Footprint:
-    """Returns :func:`destination` of a strided op without the bytes that a knob fills behind rows.
-
-    Padding up to the row stride belongs to the row (knob ``pad_end`` stride).
-    """
-    if isinstance(desc, DmaOp) and desc.spec.source == "gm":
-        return _load_rows(desc, space_of(desc.spec.destination, desc.ub_sub), fill=False)
-    return destination(desc)
+    """Returns :func:`destination` of a strided op without what a knob fills behind its rows."""
+    return _footprint(desc, desc.spec.destination, strided_written(desc, fill=False))
 
 
 def destinations(desc: Descriptor) -> tuple[Footprint, ...]:
     """Returns the bytes a legal op writes, one footprint per memory."""
-    if not isinstance(desc, FixOp):
-        return (destination(desc),)
-    if desc.spec.destination != "ub":
-        return (_fix_rows(desc, space_of(desc.spec.destination)),)
-    if desc.ub_mode == UB_WHOLE:
-        # An engine retires an op with an illegal id: either sub-block will do here.
-        return (_fix_rows(desc, ub_space(desc.ub_sub & 1)),)
-    return tuple(_fix_rows(desc, ub_space(number)) for number in (0, 1))
+    first = destination(desc)
+    if not isinstance(desc, FixOp) or desc.ub_mode == UB_WHOLE or desc.spec.destination != "ub":
+        return (first,)
+    return first, first._replace(space=ub_space(1))
 
 
 def row_overlap(footprint: Footprint) -> bool:
