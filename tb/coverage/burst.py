@@ -18,7 +18,7 @@ from tb.coverage.geometry import (
     zero_counts,
 )
 from tb.coverage.model import Cross, Exclusion, Ints, crossed, excluding, lone
-from tb.coverage.ops import Bools, Derived, Ops
+from tb.coverage.ops import Bools, Derived, Ops, sides
 from tb.coverage.points import (
     GAP,
     Group,
@@ -91,18 +91,18 @@ DERIVED: Derived = {
     "live": lambda v: (v.len > 0) & (v.n_burst > 0),
     "single": lambda v: v.live & (v.n_burst == 1),
     "several": lambda v: v.live & (v.n_burst > 1),
-    # Bytes of a unit, from one burst to the next, and in all.
-    "src_unit": _source_unit,
-    "dst_unit": lambda v: unit_bytes(v.spec)[1],
-    "src_pitch": lambda v: (v.len + v.src_gap) * v.src_unit,
-    "dst_pitch": lambda v: (v.len + v.dst_gap) * v.dst_unit,
-    "bytes": lambda v: np.where(v.live, v.n_burst * v.len * v.dst_unit, 0),
+    # Bytes of a unit on both sides, from one burst to the next, and in all.
+    **sides("burst"),
+    "units": lambda v: (_source_unit(v), unit_bytes(v.spec)[1]),
+    "src_pitch": lambda v: v.read.strides[0],
+    "dst_pitch": lambda v: v.written.strides[0],
+    "bytes": lambda v: np.where(v.live, v.n_burst * v.written.length, 0),
     # Addresses in the memory, of fb in the segment: first byte, and first after a live op.
     "src": lambda v: v.src_addr,
     "dst": lambda v: v.dst_addr % (1 << FB_SEGMENT_SHIFT) if v.spec.destination == "fb"
     else v.dst_addr,
-    "src_end": lambda v: v.src + (v.n_burst - 1) * v.src_pitch + v.len * v.src_unit,
-    "dst_end": lambda v: v.dst + (v.n_burst - 1) * v.dst_pitch + v.len * v.dst_unit,
+    "src_end": lambda v: v.read.end,
+    "dst_end": lambda v: v.dst + v.written.hulls[-1],
 }  # fmt: skip
 
 
@@ -175,7 +175,7 @@ def _points(form: str, spec: BurstSpec) -> list[Row]:
         residues("dst_mod", word, step, "dst_addr", f"destination address modulo {word}"),
     ]
     if not spec.widens:
-        points.append(residues("len_mod", WORD, spec.unit, lambda v: v.len * v.src_unit,
+        points.append(residues("len_mod", WORD, spec.unit, lambda v: v.read.length,
                                f"bytes of a burst modulo {WORD}"))  # fmt: skip
     for side, space in (("src", spec.source), ("dst", spec.destination)):
         doc = "range in the segment" if space == "fb" else f"{space.upper()} range of the op"

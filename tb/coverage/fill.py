@@ -7,7 +7,7 @@ import numpy as np
 
 from tb.coverage.geometry import GAPS, WORD, gap_point, largest, place, zero_counts
 from tb.coverage.model import Cross, crossed, lone
-from tb.coverage.ops import Bools, Derived, Ops
+from tb.coverage.ops import Bools, Derived, Ops, sides
 from tb.coverage.points import (
     DEAD,
     GAP,
@@ -30,10 +30,11 @@ _GAPS = ("one repeat", *GAPS[1:])
 DERIVED: Derived = {
     "live": lambda v: (v.len > 0) & (v.n_burst > 0),
     "single": lambda v: v.live & (v.n_burst == 1),
-    "bytes": lambda v: np.where(v.live, v.n_burst * v.len * UB_BLOCK, 0),
+    **sides("fill"),
+    "bytes": lambda v: np.where(v.live, v.n_burst * v.written.length, 0),
     # Address of the first block, and first address after the last one.
     "first": lambda v: v.dst_addr + v.offset,
-    "end": lambda v: v.first + ((v.n_burst - 1) * (v.len + v.dst_gap) + v.len) * UB_BLOCK,
+    "end": lambda v: v.written.end,
 }
 
 

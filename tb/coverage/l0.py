@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from tb.coverage.geometry import WORD, nop_place, place, zero_counts
-from tb.coverage.model import Cross, Ints, crossed, excluding, lone
-from tb.coverage.ops import Bools, Derived, Ops
+from tb.coverage.model import Cross, crossed, excluding, lone
+from tb.coverage.ops import Bools, Derived, Ops, sides
 from tb.coverage.points import (
     DEAD,
     GAP,
@@ -30,13 +30,12 @@ from tb.isa.l0.table import (
     FRACTAL_BYTES,
     FRACTAL_ROWS,
     SCALE_BYTES,
-    SCALE_RATIO,
     START_BITS,
     STEP_BITS,
     STRIDE_BITS,
     LoadSpec,
 )
-from tb.isa.spaces import SIZES, Space, memory_range
+from tb.isa.spaces import SIZES, Space, memory_range, segment_base
 
 ELEMENTS = ("1 B", "2 B", "4 B", "4 bits")
 """Elements by the field ``elem``."""
@@ -59,12 +58,6 @@ UNUSED = ("1", "below 256", "256..", str((1 << STRIDE_BITS) - 1))
 _BITS = np.array([bits for bits, _ in sorted(ELEMENT_CODES.items(), key=lambda item: item[1])])
 
 
-def _turned(plain: str, turned: str, v: Ops) -> Ints:
-    """Returns a quantity of the destination, which differs for transposed loads."""
-    found: Ints = v[plain]
-    return found if v.spec.scales else np.where(v.transpose > 0, v[turned], found)
-
-
 # Sizes are in fractals, of scales in fragments.
 DERIVED: Derived = {
     "live": lambda v: (v.m_step > 0) & (v.k_step > 0),
@@ -76,17 +69,14 @@ DERIVED: Derived = {
     "skipped_runs": lambda v: v.m_start if v.spec.scales else v.k_start,
     "skipped_units": lambda v: v.k_start if v.spec.scales else v.m_start,
     # The same of the destination.
-    "c0": lambda v: 8 * C0_BYTES // _BITS[v.elem],
-    "turned_runs": lambda v: FRACTAL_ROWS * v.m_step // v.c0,
-    "turned_length": lambda v: v.c0 * v.k_step // FRACTAL_ROWS,
-    "dst_runs": partial(_turned, "src_runs", "turned_runs"),
-    "dst_length": partial(_turned, "src_length", "turned_length"),
+    "dst_runs": lambda v: v.written.counts[0],
+    "dst_length": lambda v: v.written.length // v.unit,
     # First byte, and first address after the last one.
-    "first": lambda v: v.src_addr + (v.skipped_runs * v.src_stride + v.skipped_units) * v.unit,
-    "end": lambda v: v.first + ((v.src_runs - 1) * v.src_stride + v.src_length) * v.unit,
-    "target": lambda v: v.dst_addr // SCALE_RATIO if v.spec.scales else v.dst_addr,
-    "target_end": lambda v: v.target
-    + ((v.dst_runs - 1) * v.dst_stride + v.dst_length) * v.unit,
+    **sides("l0"),
+    "first": lambda v: v.read.base,
+    "end": lambda v: v.read.end,
+    "target": lambda v: v.written.base - segment_base(v.spec.memory),
+    "target_end": lambda v: v.target + v.written.hulls[-1],
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from tb.coverage.geometry import (
     zero_counts,
 )
 from tb.coverage.model import Cross, crossed, excluding, lone
-from tb.coverage.ops import Bools, Derived, Ops
+from tb.coverage.ops import Bools, Derived, Ops, sides
 from tb.coverage.points import (
     ALL,
     GAP,
@@ -35,7 +35,7 @@ from tb.coverage.points import (
 )
 from tb.coverage.view import form_doc
 from tb.isa.dtypes import ELEMENT_BYTES
-from tb.isa.nz.table import C0_BYTES, DN2NZ, L2_BITS, MAX_D, MAX_GROUPS, MAX_N, MODES, SMALL_C0
+from tb.isa.nz.table import C0_BYTES, L2_BITS, MAX_D, MAX_GROUPS, MAX_N, MODES, SMALL_C0
 from tb.isa.spaces import SIZES, Space
 
 FRACTAL_ROWS = 16
@@ -62,20 +62,17 @@ DERIVED: Derived = {
     "columns": lambda v: -(-v.d_value // v.c0),
     "small_blocks": lambda v: -(-v.n_value * SMALL_C0 * v.elem // C0_BYTES),
     # Source: rows of a matrix, and bytes of a row, of a matrix and of all matrices.
-    "turned": lambda v: v.mode == DN2NZ,
-    "rows": lambda v: np.where(v.turned, v.d_value, v.n_value),
-    "row_bytes": lambda v: np.where(v.turned, v.n_value, v.d_value) * v.elem,
-    "matrix": lambda v: (v.rows - 1) * v.inner_stride + v.row_bytes,
-    "source_hull": lambda v: (v.group_count - 1) * v.outer_stride + v.matrix,
+    **sides("nz"),
+    "rows": lambda v: v.read.counts[0],
+    "row_bytes": lambda v: v.read.length,
+    "matrix": lambda v: v.read.hulls[1],
     "gm_addr": lambda v: v.ext_addr,
     "gm_row": lambda v: v.row_bytes,
-    "gm_end": lambda v: v.ext_addr + v.source_hull,
+    "gm_end": lambda v: v.read.end,
     # Destination: 32-byte blocks from the first to the last of a C0 column and of a group.
-    "column_hull": lambda v: (v.n_value - 1) * v.dst_loop2 + 1,
-    "normal_hull": lambda v: v.column_hull + (v.columns - 1) * v.dst_loop3,
-    "group_hull": lambda v: np.where(v.small, v.small_blocks, v.normal_hull),
-    "end": lambda v: v.loc_addr
-    + ((v.group_count - 1) * v.dst_loop4 + v.group_hull) * C0_BYTES,
+    "column_hull": lambda v: v.written.hulls[1] // C0_BYTES,
+    "group_hull": lambda v: v.written.hulls[2] // C0_BYTES,
+    "end": lambda v: v.written.end,
     "blocks": lambda v: np.where(v.small, v.small_blocks, v.n_value * v.columns),
     "bytes": lambda v: np.where(v.live, v.blocks * v.group_count * C0_BYTES, 0),
 }  # fmt: skip

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tb.coverage.model import Ints
 from tb.coverage.view import View
+from tb.isa.nest import NESTS
 
 Bools = NDArray[np.bool_]
 
@@ -23,6 +24,12 @@ BASE: Derived = {
     "zero": lambda v: np.zeros(len(v.places), dtype=np.int64),
 }
 """Values of every group; the groups of single ops define ``live``, which moves at least a byte."""
+
+
+def sides(family: str) -> Derived:
+    """Returns the rows of both sides of a family's ops: ``read`` and ``written``."""
+    nest = NESTS[family]
+    return {"read": nest.read, "written": nest.written}
 
 
 RESERVED = frozenset(("size", "view", "places", "spec", "at"))

@@ -30,7 +30,7 @@ from tb.isa.fix.op import (
     Scalar,
 )
 from tb.isa.fix.table import ATOMIC_DST
-from tb.isa.footprint import destinations, flag_blocks, parameters, source
+from tb.isa.footprint import Footprint, destinations, flag_blocks, parameters, source
 from tb.isa.lower import lower
 from tb.isa.op import replace
 from tb.isa.rules import d_predicates, first_d_violation, s_violations
@@ -179,6 +179,14 @@ def test_write_backs_are_those_of_the_loops(seed: int) -> None:
 
 
 def test_footprints_are_those_of_the_descriptor() -> None:
+    def normal(rows: tuple[Footprint, ...]) -> list[tuple[object, ...]]:
+        """Returns footprints without axes of one step."""
+        found = []
+        for one in rows:
+            pairs = zip(one.counts, one.strides, strict=True)
+            found.append((*one[:3], *(pair for pair in pairs if pair[0] > 1)))
+        return found
+
     rng = np.random.default_rng(77)
     for _ in range(150):
         op = replace(drawn(rng))
@@ -186,7 +194,7 @@ def test_footprints_are_those_of_the_descriptor() -> None:
         if op.layout_name != "nz2dn" or op.k == 1:
             op = replace(op, unit_flag=3)
         outcome = write_back(op, False, Registers())
-        assert outcome.regions == destinations(desc)
+        assert normal(outcome.regions) == normal(destinations(desc))
         atomic = destinations(desc) if getattr(op, "atomic", None) else ()
         assert outcome.reads == (source(desc), *parameters(desc), *atomic)
         if op.unit_flag:

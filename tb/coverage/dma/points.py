@@ -258,11 +258,12 @@ def operand_points(shape: Shape) -> list[Row]:
 
 
 def _padding(side: str, v: Ops) -> list[Bools]:
-    return [v[side] == 0, v[side] == v.elem, v[side] < PAD_LIMIT]
+    size = v[f"{side}_bytes"]
+    return [size == 0, size == v.elem, size < PAD_LIMIT]
 
 
 def _pad_tail(v: Ops) -> list[Bools]:
-    free = v.loc_stride - v.left - v.length
+    free = v.loc_stride - v.left_bytes - v.length
     return [free == 0, free < 32, free == 32, free <= 64]
 
 
@@ -277,7 +278,7 @@ PAD_POINTS = [
           "bytes from the data to the row stride", ops="pad_stride"),
     codes("pad_end", ["at the stride", "before it"], lambda v: v.need < v.loc_stride,
           "last block of a padded row against the row stride", ops="pad_stride", needs=BLOCK_END),
-    codes("pad_moved", ["no", "yes"], lambda v: block_end(v.length + v.left) < v.need,
+    codes("pad_moved", ["no", "yes"], lambda v: block_end(v.length + v.left_bytes) < v.need,
           "the count on the right moves the end of a row to a later block",
           ops="own_end", needs=BLOCK_END),
     cases("pad_single", ["unaligned", "below the row", "as for several"],

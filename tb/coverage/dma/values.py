@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from tb.coverage.model import Ints
-from tb.coverage.ops import Bools, Derived, Ops
+from tb.coverage.ops import Bools, Derived, Ops, sides
 from tb.coverage.view import FORM_SPECS
 from tb.isa.dma.table import BLOCK_COUNT_BITS, MAX_LOOPS
 from tb.isa.footprint import space_of
@@ -41,6 +41,16 @@ class Shape:
     def padded(self) -> bool:
         """Rows may be padded."""
         return self.ext == "gm" and self.loc == "ub" and not self.store
+
+    @property
+    def source(self) -> str:
+        """Address space that is read."""
+        return self.loc if self.store else self.ext
+
+    @property
+    def destination(self) -> str:
+        """Address space that is written."""
+        return self.ext if self.store else self.loc
 
     @property
     def loads(self) -> bool:
@@ -124,12 +134,6 @@ def _fills(v: Ops) -> bool:
     return bool(v.spec.loads) and current().tail == "fill"
 
 
-def _row_end(v: Ops) -> Ints:
-    padded = v.loc_stride if current().pad_end == "stride" else v.need
-    unpadded: Ints = np.where(v.filled, v.need, v.length)
-    return np.where(v.own_end, padded, unpadded)
-
-
 def stride(v: Ops, side: str, level: int) -> Ints:
     """Returns strides of ``"ext"`` or ``"loc"`` in bytes; level 0 is the rows."""
     name = f"loop{level - 1}_{side}_stride" if level else f"{side}_stride"
@@ -138,14 +142,8 @@ def stride(v: Ops, side: str, level: int) -> Ints:
 
 
 def _hulls(side: str, v: Ops) -> list[Ints]:
-    hull: Ints = v.row_end if side == "loc" else v.length
-    found = [hull]
-    for level, count in enumerate(v.counts):
-        hull = hull + np.where(v.live, (count - 1) * stride(v, side, level), 0)
-        if side == "loc" and not level:
-            hull = np.where(v.compact, v.compact_end, hull)
-        found.append(hull)
-    return found
+    rows = v.written if (side == "ext") == v.spec.store else v.read
+    return list(rows.hulls)
 
 
 def _bytes(v: Ops) -> Ints:
@@ -174,12 +172,12 @@ DERIVED: Derived = {
     "own_end": lambda v: v.pad & ~v.compact,
     "own_single": lambda v: v.own_end & (v.n_burst == 1),
     "pad_stride": lambda v: v.own_end & ((v.n_burst > 1) | (current().pad_end == "stride")),
-    "left": partial(_pad_bytes, "pad_left"),
-    "right": partial(_pad_bytes, "pad_right"),
-    "padded_length": lambda v: v.length + np.where(v.pad, v.left + v.right, 0),
+    "padded": lambda v: v.pad,
+    "left_bytes": partial(_pad_bytes, "pad_left"),
+    "right_bytes": partial(_pad_bytes, "pad_right"),
+    "padded_length": lambda v: v.length + np.where(v.pad, v.left_bytes + v.right_bytes, 0),
     # On-chip bytes: what a row must have, in whole 32-byte blocks, and what it takes.
     "need": lambda v: block_end(v.padded_length),
-    "row_end": _row_end,
     # A compact group has rows without a gap that are no multiple of 32; rows of whole blocks
     # without one are ordinary (spec/dma.md, section 2). Its bytes, with those filled at its end.
     "compact": _compact,
@@ -190,6 +188,7 @@ DERIVED: Derived = {
     # Per side, bytes from first to last: of a row, with rows, with loop 0, ... loop 2.
     "ext_hulls": partial(_hulls, "ext"),
     "loc_hulls": partial(_hulls, "loc"),
+    **sides("dma"),
     "ext_end": lambda v: v.ext_addr + v.ext_hulls[-1],
     "loc_end": lambda v: v.loc_addr + v.loc_hulls[-1],
     "gm_addr": lambda v: v.ext_addr,

@@ -93,7 +93,7 @@ def _shape_points(spec: OpSpec) -> list[Row]:
         codes("kind", KINDS, "kind", "kind of pre_quant mode"),
         codes("dst", DST_TYPES, "spelling", "destination element type as written",
               needs=dst_needs),
-        codes("bits", BITS, lambda v: np.searchsorted([4, 8, 16, 32], v.bits),
+        codes("bits", BITS, lambda v: np.searchsorted([4, 8, 16, 32], v.dst_bits),
               "bits of a destination element", needs={BITS[0]: ALL_MODES}),
         ranges("m", (1, 2, 15, 16, 17, 32, 33, 64, 256, 1024), "m", "rows M"),
         ranges("n", (1, 2, 8, 15, 16, 17, 32, 33, 64, 256, 1024), "n", "columns N"),

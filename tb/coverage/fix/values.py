@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from tb.coverage.model import NOT_SAMPLED, Ints
-from tb.coverage.ops import Derived, Ops
+from tb.coverage.ops import Derived, Ops, sides
 from tb.coverage.points import entry, place_of
 from tb.isa.burst.table import MTE_L1_FB
 from tb.isa.dtypes import ALL_DTYPES
@@ -31,8 +31,6 @@ from tb.isa.fix.table import (
     QUANT_BY_CODE,
     QUANT_MODES,
     SAT_MODES,
-    UB_SPLIT_M,
-    UB_SPLIT_N,
     VECTOR_RELU,
     WRITE_BACKS,
 )
@@ -190,33 +188,26 @@ DERIVED: Derived = {
     "conversion_sat": _conversion_sat,
     "result": lambda v: np.where((v.dst_type == DST_HIF8) & _HYBRID[v.quant], HYBRID, v.dst_type),
     "spelling": entry(_SPELLING, "pad_dtype"),
-    "bits": entry(_BITS, "dst_type"),
+    "dst_bits": entry(_BITS, "dst_type"),
     # Index into LAYOUTS + SPLITS; destination rows that are columns, and groups of columns.
     "layout_bin": _layout_bin,
     "columnwise": lambda v: v.layout == NZ2DN,
     "grouped": lambda v: v.layout == NZ2NZ,
     # Source: groups of 16 columns; words from first to last of a group, of a repeat, of the op.
     "groups": lambda v: -(-v.n // GROUP),
-    "group_span": lambda v: (v.m - 1) * np.where(v.columnwise, v.k, 1) + 1,
-    "tile_span": lambda v: (v.groups - 1) * v.src_stride + v.group_span,
-    "source_span": lambda v: (v.repeats - 1) * v.loop3_src + v.tile_span,
-    "source_end": lambda v: v.src_addr + L0C_WORD * v.source_span,
+    **sides("fix"),
+    "group_span": lambda v: v.read.hulls[1] // L0C_WORD,
+    "tile_span": lambda v: v.read.hulls[2] // L0C_WORD,
+    "source_end": lambda v: v.read.end,
     "flag_blocks": lambda v: (v.source_end - 1) // FLAG_BLOCK - v.src_addr // FLAG_BLOCK + 1,
     # Destination: rows of a repeat, bytes of a row, from a row to the next, from first to last
     # of a repeat, first byte after a live op, and all bytes, in both sub-blocks if it is split.
-    "width": lambda v: np.where(v.split > 0, GROUP // 2, GROUP),
-    "half_m": lambda v: np.where(v.ub_mode == UB_SPLIT_M, v.m // 2, v.m),
-    "half_n": lambda v: np.where(v.ub_mode == UB_SPLIT_N, v.n // 2, v.n),
-    "rows": lambda v: np.where(
-        v.grouped, v.n // v.width, np.where(v.columnwise, v.n, v.half_m)
-    ),
-    "row_bytes": lambda v: np.where(
-        v.grouped, v.m * v.width, np.where(v.columnwise, v.m, v.half_n)
-    ) * v.bits // 8,
-    "row_step": lambda v: v.dst_stride * v.bits // 8,
-    "repeat_step": lambda v: v.loop3_dst * v.bits // 8,
-    "hull": lambda v: (v.rows - 1) * v.row_step + v.row_bytes,
-    "end": lambda v: v.dst_addr + (v.repeats - 1) * v.repeat_step + v.hull,
+    "rows": lambda v: v.written.counts[0],
+    "row_bytes": lambda v: v.written.length,
+    "row_step": lambda v: v.written.strides[0],
+    "repeat_step": lambda v: v.written.strides[1],
+    "hull": lambda v: v.written.hulls[1],
+    "end": lambda v: v.written.end,
     "tiles": lambda v: np.where(v.ub_mode > 0, 2, 1),
     "bytes": lambda v: np.where(v.live, v.tiles * v.repeats * v.rows * v.row_bytes, 0),
     "gm_addr": lambda v: v.dst_addr,
