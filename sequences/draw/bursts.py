@@ -7,7 +7,7 @@ import numpy as np
 
 from sequences.constraints import OpConstraints
 from sequences.draw.moves import Moves, by_name
-from sequences.draw.shapes import LEVELS, Bools, Ints, draw_elements, log_uniform, pick, total_bytes
+from sequences.draw.shapes import Bools, Ints, draw_elements, log_uniform, pick, total_bytes
 from tb.isa.burst.table import BIAS_TYPES, BURSTS, GAP_BITS, LEN_BITS
 from tb.isa.dtypes import DTYPE_INDEX, ELEMENT_BYTES
 
@@ -188,17 +188,11 @@ def shape_bursts(
     src_gap[at] = dst_gap[at] = gap
     idle = np.flatnonzero(moves.nop[index])
     _make_nops(rng, moves, index[idle], idle, count, length, src_gap, dst_gap)
-    counts = np.ones((size, LEVELS), dtype=np.int64)
-    counts[:, 0] = count
-    strides = np.zeros((2, size, LEVELS), dtype=np.int64)
-    strides[0, :, 0] = (length + src_gap) * src_unit
-    strides[1, :, 0] = (length + dst_gap) * dst_unit
-    moves.read.put(index, counts, strides[0], length * src_unit)
-    moves.write.put(index, counts, strides[1], length * dst_unit)
     for name, values in (
         ("len", length), ("n_burst", count), ("src_gap", src_gap), ("dst_gap", dst_gap),
     ):  # fmt: skip
         moves.columns[name][index] = values
+    moves.settle(index)
 
 
 def _make_nops(

@@ -8,7 +8,7 @@ import numpy as np
 from sequences.constraints import OpConstraints
 from sequences.draw.bursts import draw_counts, draw_gaps
 from sequences.draw.moves import Moves
-from sequences.draw.shapes import LEVELS, Bools, Ints, pick, total_bytes
+from sequences.draw.shapes import Bools, Ints, pick, total_bytes
 from tb.isa.dtypes import DTYPES
 from tb.isa.fill.op import COUNT_BITS, RAW_BITS, RAW_FILL_L1
 from tb.isa.spaces import UB_BLOCK
@@ -50,9 +50,6 @@ def shape_fills(
         any_number = np.where(rng.random(len(idle)) < 0.3, MOST, rng.integers(1, MOST + 1))
         values[idle] = np.where(which == only, any_number, 0)
     gap[idle] = np.where(rng.random(len(idle)) < 0.3, 0, rng.integers(0, MOST + 1, len(idle)))
-    counts, strides = np.ones((size, LEVELS), np.int64), np.zeros((size, LEVELS), np.int64)
-    counts[:, 0], strides[:, 0] = count, (length + gap) * UB_BLOCK
-    moves.write.put(index, counts, strides, length * UB_BLOCK)
     any_bits = rng.integers(0, 1 << RAW_BITS, size)
     kind = pick(rng, size, np.array([0.7, 0.1, 0.1, 0.1]))
     low = any_bits & 0xFFFF
@@ -63,6 +60,7 @@ def shape_fills(
         ("word32", rng.integers(0, 2, size)),
     ):  # fmt: skip
         moves.columns[name][index] = found
+    moves.settle(index)
 
 
 def place_fills(rng: np.random.Generator, moves: Moves, index: Ints, write: Ints) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from sequences.constraints import OpConstraints
 from sequences.draw.moves import Moves, by_name
-from sequences.draw.shapes import LEVELS, Bools, Ints, log_uniform, pick, total_bytes
+from sequences.draw.shapes import Bools, Ints, log_uniform, pick, total_bytes
 from tb.isa.dtypes import DTYPE_INDEX
 from tb.isa.l0.table import (
     C0_BYTES,
@@ -166,20 +166,13 @@ def shape_loads(
         far = idle[rng.random(len(idle)) < 0.4]
         stride[far] = rng.integers(1, MOST_STRIDE + 1, len(far))
 
-    for side, runs, run, stride in (
-        (moves.read, src_runs, src_run, src_stride),
-        (moves.write, dst_runs, dst_run, dst_stride),
-    ):
-        counts = np.ones((size, LEVELS), dtype=np.int64)
-        strides = np.zeros((size, LEVELS), dtype=np.int64)
-        counts[:, 0], strides[:, 0] = runs, stride * unit
-        side.put(index, counts, strides, run * unit, ~moves.nop[index])
     for name, values in (
         ("elem", elem), ("transpose", turn.astype(np.int64)), ("m_start", m_start),
         ("k_start", k_start), ("m_step", m_step), ("k_step", k_step), ("src_stride", src_stride),
         ("dst_stride", dst_stride),
     ):  # fmt: skip
         moves.columns[name][index] = values
+    moves.settle(index, ~moves.nop[index])
 
 
 def place_loads(moves: Moves, index: Ints, read: Ints, write: Ints) -> None:

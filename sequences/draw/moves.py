@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,8 @@ from sequences.draw.shapes import LEVELS, Bools, Ints, pick
 from tb.isa.burst.table import BURSTS as BURST_ROWS
 from tb.isa.dma.table import STRIDED as STRIDED_ROWS
 from tb.isa.l0.table import FRACTAL_BYTES, LOADS, SCALE_BYTES
-from tb.isa.ops import OPS, SLOTS
+from tb.isa.nest import NESTS
+from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
 
 KEYWORDS = ("gm", "ub", "l1", "bt", "fb", "l0a", "l0b", "l0a_mx", "l0b_mx", "")
 """Memories; both UB sub-blocks are UB. The last is the source of ops that read nothing. Write-backs
@@ -139,6 +141,27 @@ class Moves:
 
     def __len__(self) -> int:
         return len(self.opcode)
+
+    def settle(self, index: Ints, live: Bools | bool = True) -> None:
+        """Sets the rows of both sides of the ops ``index``, which have their columns.
+
+        Where ``live`` (``bool[M]``) is false an op is a NOP whatever its counts.
+        """
+        alive, opcode = np.broadcast_to(live, len(index)), self.opcode[index]
+        for code in np.unique(opcode).tolist():
+            mine = opcode == code
+            at, spec = index[mine], OPS_BY_CODE[code]
+            v = SimpleNamespace(spec=spec, **{x: self.columns[x][at] for x in spec.layout
+                                              if x in self.columns})  # fmt: skip
+            nest = NESTS[spec.layout.family]
+            for side, rows in ((self.read, nest.read(v)), (self.write, nest.written(v))):
+                counts = np.ones((len(at), LEVELS), dtype=np.int64)
+                strides = np.zeros_like(counts)
+                for level, (count, stride) in enumerate(
+                    zip(rows.counts, rows.strides, strict=True)
+                ):
+                    counts[:, level], strides[:, level] = count, stride
+                side.put(at, counts, strides, rows.length, alive[mine])
 
 
 def _opcodes(

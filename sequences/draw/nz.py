@@ -338,18 +338,6 @@ def shape_nz(
     steps, _ = _destination(rng, shape, write, limits.interleave)
     moves.far[index] = far
     _make_nops(rng, shape, steps, np.flatnonzero(moves.nop[index]))
-    live = (shape.n > 0) & (shape.d > 0)
-    ones = np.ones((count, LEVELS), dtype=np.int64)
-    counts, strides = ones.copy(), np.zeros_like(ones)
-    counts[:, 0], counts[:, 1] = shape.rows, shape.groups
-    strides[:, 0], strides[:, 1] = inner, outer
-    moves.read.put(index, np.where(live[:, None], counts, 0), strides, shape.row_bytes)
-    counts, strides = ones.copy(), np.zeros_like(ones)
-    counts[:, 0] = np.where(shape.small, 1, shape.n)
-    counts[:, 1], counts[:, 2] = shape.columns, shape.groups
-    strides[:, :3] = steps * C0_BYTES
-    foot = np.where(shape.small, shape.small_blocks, 1) * C0_BYTES
-    moves.write.put(index, np.where(live[:, None], counts, 0), strides, foot)
     dtype = np.zeros(count, dtype=np.int64)
     for log2, types in enumerate(_TYPES):
         mine = shape.elem == 1 << log2
@@ -370,6 +358,7 @@ def shape_nz(
         ("dst_loop4", steps[:, 2]),
     ):
         moves.columns[name][index] = values
+    moves.settle(index, (shape.n > 0) & (shape.d > 0))
 
 
 def _make_nops(rng: np.random.Generator, shape: Matrices, steps: Ints, at: Ints) -> None:

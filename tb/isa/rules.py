@@ -10,23 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 from tb.isa.burst import rules as burst_rules
-from tb.isa.burst.op import BurstOp
-from tb.isa.burst.table import UB_COUNT_BITS
+from tb.isa.burst.table import UB_COUNT_BITS, BurstSpec
 from tb.isa.dma import rules as dma_rules
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.dma.table import BLOCK_LEN_BITS, LOCAL_STRIDE_BITS
 from tb.isa.fill import rules as fill_rules
-from tb.isa.fill.op import RawFillL1
 from tb.isa.fix import rules as fix_rules
-from tb.isa.fix.op import FixOp
 from tb.isa.l0 import rules as load_rules
-from tb.isa.l0.op import L0Load
 from tb.isa.lower import Descriptor, V06Op
 from tb.isa.nz import rules as nz_rules
-from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.ops import OPS
 from tb.isa.rule import (
     Breach,
     Rule,
@@ -80,23 +77,24 @@ _Predicate = Callable[[Any], "str | None"]
 _Predicates = Mapping[Rule, _Predicate]
 
 
-def d_predicates(desc: Descriptor) -> _Predicates:
-    """Returns the D rules of the descriptor's op in ascending number."""
-    if isinstance(desc, MteGmL1Frac):
-        return nz_rules.D_RULES
-    if isinstance(desc, BurstOp):
-        return burst_rules.d_predicates(desc, _DMA)
-    return _of_spec(desc.spec.layout.family, tuple(desc.spec.d_rules))
+_FAMILIES: dict[str, ModuleType] = {
+    "dma": dma_rules, "nz": nz_rules, "fix": fix_rules, "l0": load_rules, "fill": fill_rules
+}  # fmt: skip
+"""Descriptor family to its rules; those of a burst copy are by its row."""
 
 
 @cache
-def _of_spec(family: str, numbers: tuple[int, ...]) -> _Predicates:
-    """Returns the D rules with these numbers, of any family but burst and nz."""
-    own: dict[str, _Predicates] = {
-        "fix": fix_rules.D_RULES, "l0": load_rules.D_RULES, "fill": fill_rules.D_RULES
-    }  # fmt: skip
-    rules = own.get(family, dma_rules.D_RULES)
-    return {rule: holds for rule, holds in rules.items() if rule.number in numbers}
+def _d_of(name: str) -> _Predicates:
+    spec = OPS[name]
+    if isinstance(spec, BurstSpec):
+        return burst_rules.d_predicates(spec, _DMA)
+    rules = _FAMILIES[spec.layout.family].D_RULES
+    return {rule: holds for rule, holds in rules.items() if rule.number in spec.d_rules}
+
+
+def d_predicates(desc: Descriptor) -> _Predicates:
+    """Returns the D rules of the descriptor's op in ascending number."""
+    return _d_of(desc.spec.name)
 
 
 def first_d_violation(desc: Descriptor) -> Violation | None:
@@ -120,17 +118,10 @@ def d_violations(desc: Descriptor) -> tuple[Violation, ...]:
 
 def s_predicates(op: V06Op) -> Mapping[Rule, Any]:
     """Returns the S rules of the op; None for a rule that only text can break."""
-    if isinstance(op, MteGmL1Frac):
-        return nz_rules.S_RULES
-    if isinstance(op, BurstOp):
-        return burst_rules.s_predicates(op, _DMA)
-    if isinstance(op, FixOp):
-        return fix_rules.S_RULES
-    if isinstance(op, L0Load):
-        return load_rules.S_RULES
-    if isinstance(op, RawFillL1):
-        return fill_rules.S_RULES
-    return dma_rules.S_RULES
+    if isinstance(op.spec, BurstSpec):
+        return burst_rules.s_predicates(op.spec, _DMA)
+    rules: Mapping[Rule, Any] = _FAMILIES[op.spec.layout.family].S_RULES
+    return rules
 
 
 def s_violations(op: V06Op) -> tuple[Violation, ...]:
@@ -144,16 +135,10 @@ def s_violations(op: V06Op) -> tuple[Violation, ...]:
 
 
 def t_predicates(desc: Descriptor) -> _Predicates:
-    """Returns the T rules that a descriptor can break."""
-    if isinstance(desc, MteGmL1Frac):
-        return nz_rules.T_RULES
-    if isinstance(desc, BurstOp):
+    """Returns the T rules that a descriptor can break; of a fill none, whose runs are apart."""
+    if desc.family == "burst":
         return {_DMA[14]: burst_rules.disjoint}
-    if isinstance(desc, L0Load):
-        return load_rules.T_RULES
-    if isinstance(desc, RawFillL1):
-        return {}  # no other byte is read, and runs are apart
-    return fix_rules.T_RULES if isinstance(desc, FixOp) else dma_rules.T_RULES
+    return getattr(_FAMILIES[desc.family], "T_RULES", {})
 
 
 def t_violations(desc: Descriptor) -> tuple[Violation, ...]:

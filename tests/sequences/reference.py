@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tb.isa.block import OpBlock
 from tb.isa.ctrl import SetAtomic, SetCtrl, write_ctrl
-from tb.isa.descriptor import unpack
+from tb.isa.descriptor import field_values, unpack
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
@@ -93,7 +93,7 @@ def check_programs(block: OpBlock, registers: DmaRegisters) -> DmaRegisters:
             made = lower(copy, ctrl)  # type: ignore[assignment, type-var]
         if (len(program) > at + 1) != (ctrl > 0) and program[at + 1 :] != (SetCtrl(0),):
             raise BlockError(f"op {number}: CTRL {ctrl:#x}, and behind the op {program[at + 1 :]}")
-        if made != desc:
+        if field_values(made) != field_values(desc):
             raise BlockError(f"op {number}: program gives {made}, columns hold {desc}")
     return registers
 

@@ -15,6 +15,7 @@ import numpy as np
 from tb.coverage.model import Ints
 from tb.coverage.ops import Bools, Derived, Ops, sides
 from tb.coverage.view import FORM_SPECS
+from tb.isa import nest
 from tb.isa.dma.table import BLOCK_COUNT_BITS, MAX_LOOPS
 from tb.isa.footprint import space_of
 from tb.isa.ops import LEGACY_FORMS
@@ -115,19 +116,11 @@ def _live(v: Ops) -> Bools:
 
 
 def _pad_counted(v: Ops) -> Bools:
-    counts = (v.pad_left + v.pad_right > 0) & (v.pad_en == 0)
-    return counts & (v.pad_legacy > 0) & (current().pad_unselected == "register")
-
-
-def _pad_bytes(side: str, v: Ops) -> Ints:
-    in_bytes = current().legacy_pad_unit == "bytes"
-    return v[side] * np.where((v.pad_legacy > 0) & in_bytes, 1, v.elem)
+    return (v.pad_en == 0) & nest.padded(v)
 
 
 def _compact(v: Ops) -> Bools:
-    legal = not v.spec.gaps and current().compact == "legal"
-    tight = (v.loc_stride == v.length) & (v.n_burst > 1)
-    return v.live & (v.length % UB_BLOCK > 0) & tight & legal
+    return v.live & (v.length % UB_BLOCK > 0) & nest.compact(v)
 
 
 def _fills(v: Ops) -> bool:
@@ -172,9 +165,8 @@ DERIVED: Derived = {
     "own_end": lambda v: v.pad & ~v.compact,
     "own_single": lambda v: v.own_end & (v.n_burst == 1),
     "pad_stride": lambda v: v.own_end & ((v.n_burst > 1) | (current().pad_end == "stride")),
-    "padded": lambda v: v.pad,
-    "left_bytes": partial(_pad_bytes, "pad_left"),
-    "right_bytes": partial(_pad_bytes, "pad_right"),
+    "left_bytes": lambda v: nest.pad_bytes(v, v.pad_left),
+    "right_bytes": lambda v: nest.pad_bytes(v, v.pad_right),
     "padded_length": lambda v: v.length + np.where(v.pad, v.left_bytes + v.right_bytes, 0),
     # On-chip bytes: what a row must have, in whole 32-byte blocks, and what it takes.
     "need": lambda v: block_end(v.padded_length),

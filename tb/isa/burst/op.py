@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tb.isa.burst.table import BIAS_TYPES, BURSTS, WIDEN_RAW, BurstSpec, unit_bytes
+from tb.isa.burst.table import BIAS_TYPES, BURSTS, WIDEN_RAW, BurstSpec
 from tb.isa.dtypes import Ptr
+from tb.isa.nest import units
 from tb.isa.op import Op, Values, op_class
 
 
@@ -52,7 +53,7 @@ class BurstOp(Op):
     @property
     def units(self) -> tuple[int, int]:
         """Bytes of one unit at the source and at the destination."""
-        return unit_bytes(self.spec, self.widen)
+        return units(self)
 
     @property
     def is_nop(self) -> bool:

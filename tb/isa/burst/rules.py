@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tb.isa.burst.op import BurstOp
-from tb.isa.burst.table import BIAS_TYPES
+from tb.isa.burst.table import BIAS_TYPES, BurstSpec
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.footprint import destination, footprints_overlap, source
 from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches
@@ -138,12 +138,12 @@ S_RULES = {"BT": S_BT, "FB": S_FB}
 """By family; the rules of all others are DMA rules."""
 
 
-def d_predicates(desc: BurstOp, dma_rules: dict[int, Rule]) -> dict[Rule, DPredicate]:
-    """Returns the D rules of the descriptor's op in ascending number."""
-    own = D_RULES.get(desc.spec.rules)
-    return own or {dma_rules[number]: D_DMA[number] for number in desc.spec.d_rules}
+def d_predicates(spec: BurstSpec, dma_rules: dict[int, Rule]) -> dict[Rule, DPredicate]:
+    """Returns the D rules of an op in ascending number."""
+    own = D_RULES.get(spec.rules)
+    return own or {dma_rules[number]: D_DMA[number] for number in spec.d_rules}
 
 
-def s_predicates(op: BurstOp, dma_rules: dict[int, Rule]) -> dict[Rule, SPredicate | None]:
-    """Returns the S rules of the op in ascending number."""
-    return S_RULES.get(op.spec.rules) or {dma_rules[1]: None, dma_rules[4]: equal_elements}
+def s_predicates(spec: BurstSpec, dma_rules: dict[int, Rule]) -> dict[Rule, SPredicate | None]:
+    """Returns the S rules of an op in ascending number."""
+    return S_RULES.get(spec.rules) or {dma_rules[1]: None, dma_rules[4]: equal_elements}

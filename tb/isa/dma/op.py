@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tb.isa import nest
 from tb.isa.ctrl import atomic_of, nosat_of
-from tb.isa.dma.table import MAX_LOOPS, MTE_L1_UB, SOURCE_SIDE, STRIDED
+from tb.isa.dma.table import MAX_LOOPS, SOURCE_SIDE, STRIDED
 from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.fields import OpSpec
 from tb.isa.op import Op, OpT, Values, element_log2, op_class, replace
-from tb.isa.profile import current
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,34 +145,22 @@ class DmaOp(Op):
     @property
     def compact(self) -> bool:
         """The rows form a compact group: no gap between them (spec/dma.md, section 2)."""
-        return (
-            self.n_burst > 1
-            and self.loc_stride == self.len
-            and self.spec is not MTE_L1_UB
-            and current().compact == "legal"
-        )
+        return bool(nest.compact(self))
 
     @property
     def padded(self) -> bool:
         """Padding is selected (spec/dma.md, section 3; knob ``pad_unselected``)."""
-        counts = self.pad_legacy and not self.pad_en and (self.pad_left or self.pad_right)
-        return self.pad_en == 1 or bool(counts and current().pad_unselected == "register")
-
-    @property
-    def _pad_unit(self) -> int:
-        """Bytes that a pad count of 1 stands for (A-06)."""
-        in_bytes = self.pad_legacy and current().legacy_pad_unit == "bytes"
-        return 1 if in_bytes else self.elem_bytes
+        return bool(nest.padded(self))
 
     @property
     def left_bytes(self) -> int:
         """L of spec/dma.md section 3."""
-        return self.pad_left * self._pad_unit
+        return int(nest.pad_bytes(self, self.pad_left))
 
     @property
     def right_bytes(self) -> int:
         """R of spec/dma.md section 3."""
-        return self.pad_right * self._pad_unit
+        return int(nest.pad_bytes(self, self.pad_right))
 
     @property
     def is_nop(self) -> bool:

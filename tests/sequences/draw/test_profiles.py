@@ -123,7 +123,7 @@ def test_the_plain_checks_can_fail() -> None:
         with using(parse_profile(bad)), pytest.raises(BlockError, match=rule):
             check_plain(block)
     # A fill byte of one row is a data byte of another: nothing that aligned rows can do.
-    desc = DmaOp(MteGmUb.spec, 1, 0, 8, 5, 2, 8, 16)
+    desc = MteGmUb(0, 8, 5, 2, 8, 16)
     with using(parse_profile("seed, tail = fill")):
         assert undefined(read_descriptor(desc)) == 18
     with using(SEED):
