@@ -25,7 +25,6 @@ from tb.harness.hang_report import channel_report
 from tb.harness.items import Batch
 from tb.harness.layout import MOVING
 from tb.harness.protocol import protocol_failure, rule_of
-from tb.isa.descriptor import unpack
 from tb.isa.footprint import destinations, footprints_overlap
 from tb.isa.l0.op import L0Load
 from tb.isa.ops import SLOTS
@@ -88,7 +87,7 @@ class Reporter:
         batch = evidence.batch
         text = op_text(batch, index, evidence.program[index]).replace("\n", "\n    ")
         lines = [f"MISMATCH: {objection.text}", f"  {text}"]
-        violation = first_d_violation(unpack(batch.block.pack()[index]))
+        violation = first_d_violation(batch.block.issued(index))
         if violation is not None:
             lines.append(f"  the op breaks {violation}")
         lines += [*self.alternatives.lines(batch, index), f"  repeat: {self.run.command}"]
@@ -369,11 +368,10 @@ def _likely_writer(address: int, stamp: Any, since: Iterable[Batch]) -> tuple[Ba
         if records is None:
             continue
         inside = (records["accept_cycle"] <= stamp.cycle) & (stamp.cycle <= records["done_cycle"])
-        words = batch.block.pack() if inside.any() else None
         for position in np.flatnonzero(inside).tolist():
-            assert words is not None
             index = int(batch.order[stamp.slot][position])
-            away = min([distance(region, address) for region in destinations(unpack(words[index]))])
+            regions = destinations(batch.block.issued(index))
+            away = min([distance(region, address) for region in regions])
             if best is None or away < best[0]:
                 best = (away, batch, index)
     return None if best is None else best[1:]

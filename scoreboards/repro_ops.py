@@ -7,13 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from scoreboards.model.registers import Registers
 from tb.isa.block import OpBlock
 from tb.isa.ctrl import CtrlOp
-from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import (
     OUTTOUB,
     UBTOOUT,
@@ -27,6 +23,7 @@ from tb.isa.dma.legacy import (
 )
 from tb.isa.fix.op import FixOp
 from tb.isa.footprint import Footprint, destinations, footprints_overlap, parameters, source
+from tb.isa.op import Op
 from tb.isa.ops import SLOTS
 from tb.isa.program import moving
 from tb.isa.rules import first_d_violation
@@ -57,12 +54,10 @@ class Item:
 
 def items_of(block: OpBlock) -> list[Item]:
     """Returns the transactions of a block."""
-    words = block.pack()
-    return [_item(ops, words[index]) for index, ops in enumerate(block.program())]
+    return [_item(ops, block.issued(index)) for index, ops in enumerate(block.program())]
 
 
-def _item(ops: tuple[Any, ...], words: NDArray[np.uint32]) -> Item:
-    desc = unpack(words)
+def _item(ops: tuple[Any, ...], desc: Op) -> Item:
     illegal = first_d_violation(desc) is not None
     if illegal or desc.is_nop:
         return Item(ops, illegal)

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from tb.common.errors import PtoError
 from tb.isa.block import OpBlock
 from tb.isa.burst.table import MTE_L1_FB
-from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import (
     CopyUbufToUbuf,
     LegacyCopy,
@@ -251,7 +250,7 @@ def _depends(block: OpBlock, later: int, earlier: int) -> bool:
         return True
     if _illegal(block, later) or _illegal(block, earlier):
         return False
-    one, other = (unpack(words) for words in block.pack()[[earlier, later]])
+    one, other = block.issued(earlier), block.issued(later)
     if one.is_nop or other.is_nop:
         return False
     written = destinations(one)
@@ -300,9 +299,8 @@ def _settled(block: OpBlock) -> Ints:
         return delay
     clears: Counter[int] = Counter()
     readers: dict[tuple[int, int], list[int]] = {}
-    words = block.pack()
     for index in np.flatnonzero(np.isin(block.opcode, _FIX)).tolist():
-        desc = unpack(words[index])
+        desc = block.issued(index)
         if not isinstance(desc, FixOp) or desc.is_nop or _illegal(block, index):
             continue
         blocks = flag_blocks(desc).tolist()
@@ -333,10 +331,9 @@ def lost_parameters(block: OpBlock, kept: Bools) -> Bools:
         loads &= block.expected_rule == 0
     if not loads.any() or not np.isin(block.opcode[kept], _FIX).any():
         return lost
-    words = block.pack()
-    loaded = {index: destinations(unpack(words[index])) for index in np.flatnonzero(loads).tolist()}
+    loaded = {k: destinations(block.issued(k)) for k in np.flatnonzero(loads).tolist()}
     for index in np.flatnonzero(kept & np.isin(block.opcode, _FIX)).tolist():
-        desc = unpack(words[index])
+        desc = block.issued(index)
         if not isinstance(desc, FixOp) or desc.is_nop or _illegal(block, index):
             continue
         if any(

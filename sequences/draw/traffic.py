@@ -31,7 +31,6 @@ from sequences.fixpipe.generator import FixGenerator
 from sequences.op_filter import forms
 from sequences.place.merge import meet_in_gm, merge, partition
 from tb.isa.block import OpBlock
-from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.l0.table import LOADS
 from tb.isa.op import replace
@@ -145,7 +144,7 @@ def queueing_block(
 
 def _moving(block: OpBlock) -> Bools:
     """Returns ``bool[N]``: which legal ops of a block are no NOPs."""
-    return np.array([not unpack(words).is_nop for words in block.pack()], dtype=bool)
+    return np.array([not block.issued(k).is_nop for k in range(len(block))], dtype=bool)
 
 
 def _drawn(

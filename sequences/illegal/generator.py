@@ -30,7 +30,6 @@ from sequences.illegal.neighbours import can_be_scored
 from sequences.place.merge import merge
 from tb.isa.block import OpBlock
 from tb.isa.ctrl import ctrl_after
-from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.lower import lower
@@ -190,8 +189,8 @@ class IllegalGenerator:
         """Returns the names of the D rules that a case breaks."""
         if not case.rule:
             return set()
-        desc = unpack(self._block([case]).pack()[-1])
-        return {found.rule.name for found in d_violations(desc)}
+        block = self._block([case])
+        return {found.rule.name for found in d_violations(block.issued(len(block) - 1))}
 
     def _block(self, cases: Sequence[Case]) -> OpBlock:
         registers = DmaRegisters()

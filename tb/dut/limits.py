@@ -11,7 +11,6 @@ from sequences.op_filter import Bools, OpFilter
 from tb.dut.manifest import Capabilities
 from tb.dut.selection import refusals, unreported
 from tb.isa.block import FAMILIES, OpBlock
-from tb.isa.descriptor import unpack
 from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.l0.table import ELEMENT_CODES, LOADS
 from tb.isa.ops import OPS, SLOTS
@@ -98,10 +97,8 @@ def reported_rules(slot: str, rules: Sequence[str]) -> OpFilter:
             return kept
         of_slot = block.slot == SLOTS.index(slot)
         illegal = np.flatnonzero((block.expected_rule > 0) & of_slot)
-        words = block.pack() if len(illegal) else None
         for index in illegal.tolist():
-            assert words is not None
-            broken = {found.rule.name for found in d_violations(unpack(words[index]))}
+            broken = {found.rule.name for found in d_violations(block.issued(index))}
             kept[index] = broken <= reported
         return kept
 

@@ -29,7 +29,6 @@ from tb.harness.items import Aim, Reset
 from tb.harness.knobs import KnobProfile, draw_profile, mixed_stalls, near_latencies, slow_sink
 from tb.harness.layout import FAULTS
 from tb.isa.block import OpBlock
-from tb.isa.descriptor import unpack
 from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.lower import Descriptor
 from tb.isa.op import replace
@@ -199,7 +198,7 @@ class QueueDraw(BatchDraw):
 
 def _moved(block: OpBlock) -> dict[int, Descriptor]:
     """Returns the descriptors of the ops of a legal block that move bytes, by their places."""
-    found = enumerate(map(unpack, block.pack()))
+    found = enumerate(map(block.issued, range(len(block))))
     return {index: desc for index, desc in found if not desc.is_nop}
 
 

@@ -13,7 +13,6 @@ from tb.harness.knobs import slowdown
 from tb.harness.layout import KNOBS
 from tb.harness.memory import UNIT_FLAGS
 from tb.isa.block import FAMILIES, OpBlock
-from tb.isa.descriptor import unpack
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import FLAG_CLEAR, FLAG_NONE, GROUP, NZ2DN
@@ -120,13 +119,12 @@ def flags_to_set(block: OpBlock) -> list[FlagSet]:
     checks = np.flatnonzero(block.column("unit_flag") != FLAG_NONE)
     if not len(checks):
         return []
-    words = block.pack()
     found = []
     state = np.zeros(UNIT_FLAGS, dtype=np.int8)
     for index in checks.tolist():
         if block.expected_rule is not None and block.expected_rule[index]:
             continue
-        desc = unpack(words[index])
+        desc = block.issued(index)
         if not isinstance(desc, FixOp) or not desc.unit_flag or desc.is_nop:
             continue
         delay = -1 if block.flag_delay is None else int(block.flag_delay[index])

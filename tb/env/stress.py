@@ -13,7 +13,6 @@ from scoreboards.faults import FAULT_BYTES, READS, WRITES, Fault, FaultKind
 from tb.harness.items import Reset
 from tb.harness.layout import FAULTS
 from tb.isa.block import OpBlock
-from tb.isa.descriptor import unpack
 from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import MTE_L0C_GM
@@ -94,7 +93,6 @@ class FaultDraw:
         None for ops that move nothing, and of kinds that no engine in question survives.
         """
         rng, found = self._rng, []
-        words = block.pack()
         rules = block.expected_rule
         target: list[Access] = []
         slot = 0
@@ -102,7 +100,7 @@ class FaultDraw:
             if not target or rng.random() < 0.6:
                 index = int(rng.integers(len(block)))
                 slot = int(block.slot[index])
-                desc = unpack(words[index])
+                desc = block.issued(index)
                 legal = rules is None or not rules[index]
                 if legal and not desc.is_nop and not first_d_violation(desc):
                     target = accesses(desc)

@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from tb.harness.channels import events
 from tb.harness.layout import EVENTS, after_valid
 from tb.harness.mailbox_reader import SlotState, Snapshot
-from tb.isa.block import from_descriptors
 from tb.isa.descriptor import opcode_of, unpack
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import QUANT_BY_CODE
-from tb.isa.lower import Descriptor
 from tb.isa.ops import OPS_BY_CODE, SLOTS
 from tb.isa.text import to_text
 from tb.record.failure import Failure
@@ -27,14 +25,6 @@ FLAG_BITS = 32
 
 POLLING = 64
 """Clocks without a read of unit flags, beyond the latency, after which an engine reads no more."""
-
-
-def describe(desc: Descriptor) -> str:
-    """Returns a descriptor as an op in PTO text, for when that of the program is lost.
-
-    The element type is not in a descriptor: it is written as an integer type of the same size.
-    """
-    return to_text(from_descriptors([desc]).program()[0][0])
 
 
 def in_flight_failures(snapshot: Snapshot, kind: str, field: str) -> list[Failure]:
@@ -54,7 +44,7 @@ def in_flight_failures(snapshot: Snapshot, kind: str, field: str) -> list[Failur
     for slot in busy:
         oldest = snapshot.in_flight[slot][0]
         try:
-            text = describe(unpack(oldest.words))
+            text = to_text(unpack(oldest.words))  # types are lost: some of the same size
         except ValueError:
             text = f"unknown opcode {opcode_of(oldest.words)}"
         lines.append(

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from tb.isa.descriptor import pack, pack_columns
 from tb.isa.dma.legacy import CopyUbufToUbuf, LegacyCopy
-from tb.isa.dtypes import DTYPE_INDEX
+from tb.isa.dtypes import ALL_DTYPES, DTYPE_INDEX
 from tb.isa.fields import DESC_WORDS
 from tb.isa.fix.table import FRONT_COLUMNS
-from tb.isa.lower import Descriptor, V06Op, lower
+from tb.isa.lower import OP_CLASSES, Descriptor, V06Op, lower
+from tb.isa.op import Op
 from tb.isa.ops import LAYOUTS, OPS_BY_CODE, SLOTS
 from tb.isa.program import Entry, moving, program_of
 from tb.isa.rules import s_violations
@@ -157,6 +158,15 @@ class OpBlock:
         for index, descriptor in self.descriptors.items():
             words[index] = pack(descriptor)
         return words
+
+    def issued(self, index: int) -> Op:
+        """Returns an op as an engine gets it: with CTRL sampled, and not as it is written."""
+        if index in self.descriptors:
+            return self.descriptors[index]
+        cls = OP_CLASSES[OPS_BY_CODE[int(self.opcode[index])].name]
+        values = {x: int(self.columns[x][index]) for x in cls.column_names if x in self.columns}
+        types = (ALL_DTYPES[int(column[index])] for column in (self.dtype, self.pad_dtype))
+        return cls.built(values, *types)
 
     def take(self, start: int, stop: int) -> OpBlock:
         """Returns ops ``start`` to ``stop - 1`` as a block, with indices relative to it.

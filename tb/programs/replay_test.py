@@ -22,7 +22,6 @@ from tb.dut.limits import capability_filters
 from tb.env.base_test import PtoTestBase
 from tb.harness.knobs import PROFILES, KnobProfile
 from tb.isa.block import OpBlock
-from tb.isa.descriptor import unpack
 from tb.isa.fix.op import FixOp
 from tb.isa.footprint import flag_blocks as fix_blocks
 from tb.isa.mad import CHECK_AND_SET, flag_blocks
@@ -304,11 +303,10 @@ def _delayed(block: OpBlock, own: frozenset[int]) -> OpBlock:
     if block.flag_delay is None:
         return block
     delays = block.flag_delay.copy()
-    words = block.pack()
     for at in np.flatnonzero(delays >= 0).tolist():
         if block.expected_rule is not None and block.expected_rule[at]:
             continue  # It waits for no flags.
-        desc = unpack(words[at])
+        desc = block.issued(at)
         if isinstance(desc, FixOp) and own.intersection(fix_blocks(desc).tolist()):
             delays[at] = -1
     return replace(block, flag_delay=delays)

@@ -13,7 +13,6 @@ from tb.env.tests.traffic import DirectedTest
 from tb.harness.items import Batch
 from tb.harness.knobs import PROFILES
 from tb.isa.block import FrontEndError, OpBlock
-from tb.isa.descriptor import unpack
 from tb.isa.rules import d_violations
 from tb.isa.spaces import Space
 from tb.record.failure import Failure
@@ -115,7 +114,7 @@ class SpeedTest(DirectedTest):
         count = min(work.places, max(FEWEST_OPS, STREAM_BYTES // work.bytes))
         try:
             block = stream([work.make(place) for place in range(count)], work.ctrl)
-            legal = not any(d_violations(unpack(words)) for words in block.pack())
+            legal = not any(d_violations(block.issued(k)) for k in range(len(block)))
         except FrontEndError:
             legal = False
         if not legal:
