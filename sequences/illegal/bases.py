@@ -102,4 +102,5 @@ def _features(value: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str,
     elif isinstance(value, Op) or is_dataclass(value):
         yield path, type(value).__name__
         for name in operand_names(type(value)):
-            yield from _features(getattr(value, name), (*path, name))
+            if not isinstance(value, Op) or value.is_given(name):
+                yield from _features(getattr(value, name), (*path, name))

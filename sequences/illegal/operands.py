@@ -39,9 +39,8 @@ def _collect(value: object, path: Path, found: dict[Path, int]) -> None:
             _collect(part, (*path, number), found)
     elif isinstance(value, Op) or (is_dataclass(value) and not isinstance(value, Ptr)):
         for name in operand_names(type(value)):
-            if isinstance(value, Op) and not value.values.get(f"{name}_given", 1):
-                continue
-            _collect(getattr(value, name), (*path, name), found)
+            if not isinstance(value, Op) or value.is_given(name):
+                _collect(getattr(value, name), (*path, name), found)
 
 
 def operand_of(op: Any, path: Path) -> Any:

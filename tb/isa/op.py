@@ -132,6 +132,10 @@ class Op:
         """Descriptor family."""
         return self.spec.layout.family
 
+    def is_given(self, name: str) -> bool:
+        """Returns whether an operand is there; one that the text may leave out has a value too."""
+        return bool(self.values.get(f"{name}_given", True))
+
     @property
     def second_type(self) -> str:
         """The type that a block has beside that of the source: see :meth:`built`."""

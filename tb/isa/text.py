@@ -23,7 +23,7 @@ from tb.isa.lower import V06Op
 from tb.isa.mad import Mad
 from tb.isa.names import LOG, Names
 from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.op import operand_names
+from tb.isa.op import Op, operand_names
 
 AnyOp = V06Op | LegacyOp | CtrlOp
 """Ops that move data, and those that write registers for them."""
@@ -73,7 +73,6 @@ def _payload(payload: Scalar | FbPtr) -> tuple[Ptr | str, int]:
 
 def _of_write_back(op: FixOp) -> Values:
     found: Values = {"sat": op.sat_name, "layout": op.layout_name}
-    found |= {"k": op.k if op.k_given else None, "split": op.split if op.split_given else None}
     found |= dict.fromkeys(("clip", "atomic_type", "atomic_op", *LOOP3))
     found["unit_flag"] = FLAG_NAMES.get(op.unit_flag, str(op.unit_flag)) if op.unit_flag else ""
     for name, clause in (("pre_quant", op.pre_quant), ("pre_relu", op.pre_relu)):
@@ -113,7 +112,7 @@ def _special(op: AnyOp | Mad, row: Row) -> Values:
         extents = (op.shape.rows, op.shape.columns, op.shape.start_row, op.shape.start_col)
         return dict.fromkeys(control) | dict(zip(shape, extents, strict=True))
     if isinstance(op, MteGmL1Frac):
-        return {"mode": op.mode_name, "src_outer_stride": op.src_outer_stride or None}
+        return {"mode": op.mode_name}
     found: Values = {}
     if isinstance(op, DmaOp):
         loops = [(loop.count, loop.src_stride, loop.dst_stride) for loop in op.loops]
@@ -132,7 +131,8 @@ def values_of(op: AnyOp | Mad, row: Row) -> Values:
     found = _special(op, row)
     for name in (*row.kind_of, *row.words):
         if name not in found:
-            found[name] = getattr(op, name, None)
+            given = not isinstance(op, Op) or op.is_given(name)
+            found[name] = getattr(op, name, None) if given else None
         value = found[name]
         if (
             isinstance(value, int)

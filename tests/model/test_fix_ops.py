@@ -417,7 +417,7 @@ def test_verdicts_agree_with_those_of_the_descriptors() -> None:
     for _ in range(1500):
         op = drawn(rng)
         for name in rng.choice(list(spoilt), 2).tolist():
-            if name in op.names and op.values.get(f"{name}_given", 1):
+            if name in op.names and op.is_given(name):
                 change: dict[str, Any] = {name: int(rng.choice(spoilt[name]))}
                 op = replace(op, **change)
         if isinstance(op, MteL0cUb) and op.ub_split:

@@ -23,10 +23,15 @@ class NzOp(Op):
     def _clause(cls, name: str, value: Any, values: Values) -> None:
         if name == "src_outer_stride":
             values["outer_stride"] = 0 if value is None else value
+            values["src_outer_stride_given"] = int(value is not None)
         elif name == "mode":
             values["mode"] = code_of("mode", value, {word: k for k, word in enumerate(MODES)})
         else:
             super()._clause(name, value, values)
+
+    @classmethod
+    def _from_fields(cls, values: Values, second: str) -> Values:  # noqa: ARG003
+        return {**values, "src_outer_stride_given": int(values.get("outer_stride", 0) > 0)}
 
     @classmethod
     def _typed(cls, values: Values, src_type: Ptr, dst_type: Ptr) -> None:  # noqa: ARG003
@@ -89,5 +94,10 @@ if TYPE_CHECKING:
     class MteGmL1Frac(NzOp): ...  # noqa: D101
 else:
     MteGmL1Frac = op_class(
-        NzOp, MTE_GM_L1_FRAC, (*_NAMES, *_DEFAULTS), _DEFAULTS, clauses=("mode", "src_outer_stride")
+        NzOp,
+        MTE_GM_L1_FRAC,
+        (*_NAMES, *_DEFAULTS),
+        _DEFAULTS,
+        {"src_outer_stride_given": 0},
+        ("mode", "src_outer_stride"),
     )
