@@ -17,7 +17,7 @@ from tb.coverage.geometry import (
     unused_gap,
     zero_counts,
 )
-from tb.coverage.model import Cross, Exclusion, Ints, crossed, excluding, lone
+from tb.coverage.model import Cross, Exclusion, crossed, excluding, lone
 from tb.coverage.ops import Bools, Derived, Ops, sides
 from tb.coverage.points import (
     GAP,
@@ -40,9 +40,7 @@ from tb.isa.burst.table import (
     BURSTS,
     GAP_BITS,
     LEN_BITS,
-    WIDEN_RAW,
     BurstSpec,
-    unit_bytes,
 )
 from tb.isa.events import BiasEvent
 from tb.isa.footprint import space_of
@@ -82,18 +80,12 @@ _BYTES = {
 }
 
 
-def _source_unit(v: Ops) -> Ints | int:
-    unit, _ = unit_bytes(v.spec)
-    return np.where(v.widen == WIDEN_RAW, unit, unit // 2) if v.spec.widens else unit
-
-
 DERIVED: Derived = {
     "live": lambda v: (v.len > 0) & (v.n_burst > 0),
     "single": lambda v: v.live & (v.n_burst == 1),
     "several": lambda v: v.live & (v.n_burst > 1),
     # Bytes of a unit on both sides, from one burst to the next, and in all.
     **sides("burst"),
-    "units": lambda v: (_source_unit(v), unit_bytes(v.spec)[1]),
     "src_pitch": lambda v: v.read.strides[0],
     "dst_pitch": lambda v: v.written.strides[0],
     "bytes": lambda v: np.where(v.live, v.n_burst * v.written.length, 0),

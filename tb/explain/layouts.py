@@ -13,7 +13,7 @@ from typing import Any
 from tb.common.text import counted
 from tb.explain.fix import steps, update
 from tb.isa.burst.op import BurstOp
-from tb.isa.burst.table import MTE_L1_BT, BurstSpec, unit_bytes
+from tb.isa.burst.table import MTE_L1_BT, BurstSpec
 from tb.isa.descriptor import field_values
 from tb.isa.dma.op import DmaOp
 from tb.isa.dma.table import MTE_L1_UB, MTE_UB_GM
@@ -216,7 +216,7 @@ def _of_rows(spec: OpSpec) -> tuple[str, ...]:
 
 
 def _of_bursts(spec: BurstSpec) -> tuple[str, ...]:
-    read, written = map(str, unit_bytes(spec))
+    read = written = str(spec.unit)
     if spec is MTE_L1_BT:
         read = "size"
     return (

@@ -187,7 +187,7 @@ def _small_c0(desc: MteGmL1Frac, group: Axis) -> Iterator[Part]:
     yield made(ZERO, at, pitch - used, axes, b"\0", f"lanes {desc.d_value} and up: d >= d_value")
     packed = desc.n_value * pitch
     behind = (Space.L1, desc.loc_addr + packed)
-    missing = (desc.small_bytes - packed) // pitch
+    missing = (footprint.destination(desc).length - packed) // pitch
     rows = (group, Axis("n", missing, 0, pitch, desc.n_value))
     yield made(ZERO, behind, pitch, rows, b"\0", "missing rows of the last block")
 

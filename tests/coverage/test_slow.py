@@ -18,6 +18,7 @@ from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.op import replace
 from tb.isa.spaces import Space
 from tests.coverage.counting import GM_UB, collect, compare, range_label, slow_counts, traffic
+from tests.sequences.reference import source_rows
 
 FAR = 1 << 32
 GAPS = ("0", "1", "2..3", "4..15", "16..")
@@ -200,7 +201,7 @@ def bursts(desc: BurstOp, _: int) -> dict[str, str]:
 
 
 def inner_class(desc: MteGmL1Frac) -> str:
-    rows, row = desc.source_rows
+    rows, row = source_rows(desc)
     if rows == 1:
         return "one row"
     step = distance(source(replace(desc, group_count=1)))
@@ -213,7 +214,7 @@ def outer_class(desc: MteGmL1Frac) -> str:
     step = desc.outer_stride
     if step == 0 or step >= FAR:
         return "0" if step == 0 else "2^32.."
-    rows, _ = desc.source_rows
+    rows, _ = source_rows(desc)
     first = source(replace(desc, group_count=1))
     if step < first.end - first.base:
         return "overlapping"

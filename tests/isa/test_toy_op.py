@@ -119,10 +119,7 @@ def test_it_is_packed_and_unpacked(toy: str) -> None:
     assert np.array_equal(block.pack(), [words, words])
     assert block.program() == [(op,), (op,)]
     assert of("tb.isa.block", "from_descriptors")([desc]).program() == [(op,)]
-    assert (
-        of("tb.isa.footprint", "source")(desc).length
-        == 2 * of("tb.isa.burst.table", "unit_bytes")(op.spec)[0]
-    )
+    assert of("tb.isa.footprint", "source")(desc).length == 2 * op.spec.unit
 
 
 @every

@@ -25,6 +25,7 @@ from tb.isa.dma.op import DmaOp, MteGmUb
 from tb.isa.fix.op import FixOp
 from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.lower import Descriptor, lower
+from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.program import moving, moving_at
 from tb.isa.rules import first_d_violation, lowering_violation, s_violations, t_violations
 from tb.isa.spaces import SIZES, Space
@@ -39,6 +40,14 @@ class BlockError(AssertionError):
 def descriptors(block: OpBlock) -> list[Descriptor]:
     """Returns the ops of the packed descriptors."""
     return [unpack(words) for words in block.pack()]
+
+
+def source_rows(desc: MteGmL1Frac) -> tuple[int, int]:
+    """Returns the rows of one source matrix of a repack and the bytes of a row."""
+    rows, elements = desc.n_value, desc.d_value
+    if desc.mode_name == "dn2nz":
+        rows, elements = elements, rows
+    return rows, elements * desc.elem_bytes
 
 
 def dma_descriptors(block: OpBlock) -> list[DmaOp]:

@@ -168,9 +168,3 @@ BURSTS: dict[str, BurstSpec] = {
     row.name: row for row in (MTE_UB_UB, MTE_UB_L1, MTE_L1_BT, MTE_L1_FB)
 }
 """Rows of the family by mnemonic. Derived tables are built when their modules are imported."""
-
-
-def unit_bytes(spec: BurstSpec, widen: int = WIDEN_RAW) -> tuple[int, int]:
-    """Returns the bytes of one unit at the source and at the destination."""
-    narrow = spec.widens and widen != WIDEN_RAW
-    return spec.unit // 2 if narrow else spec.unit, spec.unit

@@ -13,6 +13,7 @@ from tb.isa.dtypes import Ptr, element_bits
 from tb.isa.l0.table import (
     C0_BYTES,
     ELEMENT_CODES,
+    FRACTAL_BYTES,
     FRACTAL_ROWS,
     LOADS,
     NIBBLE_DTYPES,
@@ -20,6 +21,7 @@ from tb.isa.l0.table import (
     SCALE_RATIO,
     LoadSpec,
 )
+from tb.isa.nest import NESTS
 from tb.isa.op import Op, Values, op_class
 
 _GROUP = 32
@@ -87,11 +89,8 @@ class L0Load(Op):
     @property
     def moved(self) -> tuple[int, int]:
         """Fractals that the destination holds: of each column, and columns of 32 bytes."""
-        if not self.transpose:
-            return self.m_step, self.k_step
-        # Q = C0 * k_step rows and P = 16 * m_step columns, in fractals of 16 rows by C0 columns.
-        c0 = 8 * C0_BYTES // self.elem_bits
-        return c0 * self.k_step // FRACTAL_ROWS, FRACTAL_ROWS * self.m_step // c0
+        rows = NESTS["l0"].written(self)
+        return rows.length // FRACTAL_BYTES, rows.counts[0]
 
     @property
     def scale_addr(self) -> int:

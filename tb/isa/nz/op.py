@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tb.isa.dtypes import Ptr, element_bytes
-from tb.isa.nz.table import C0_BYTES, DN2NZ, MODES, MTE_GM_L1_FRAC, SMALL_C0
+from tb.isa.nz.table import C0_BYTES, MODES, MTE_GM_L1_FRAC
 from tb.isa.op import Op, Values, code_of, element_log2, op_class
 
 
@@ -64,20 +64,6 @@ class NzOp(Op):
     def columns(self) -> int:
         """C0 columns of a group in normal mode, ceil(D / C0)."""
         return -(-self.d_value // self.c0)
-
-    @property
-    def source_rows(self) -> tuple[int, int]:
-        """Rows of one source matrix and the bytes of a row."""
-        rows, elements = self.n_value, self.d_value
-        if self.mode == DN2NZ:
-            rows, elements = elements, rows
-        return rows, elements * self.elem_bytes
-
-    @property
-    def small_bytes(self) -> int:
-        """Bytes of a group in small-C0 mode: whole 32-byte blocks (spec/nd2nz.md, section 4)."""
-        packed = self.n_value * SMALL_C0 * self.elem_bytes
-        return -(-packed // C0_BYTES) * C0_BYTES
 
 
 _DEFAULTS: dict[str, Any] = {

@@ -52,6 +52,7 @@ from tests.sequences.reference import (
     dma_descriptors,
     plain_op,
     rule_of,
+    source_rows,
 )
 
 Memories = dict[Space, NDArray[np.uint8]]
@@ -215,7 +216,7 @@ def test_limits_of_fractals(corners: list[OpBlock]) -> None:
         assert max(desc.n_value for desc in live if desc.small_c0 == small) == 16384
         assert max(desc.group_count for desc in live if desc.small_c0 == small) == 4095
     assert max(desc.d_value for desc in live) == 65535
-    assert max(desc.inner_stride for desc in live if desc.source_rows[0] > 1) > 1 << 39
+    assert max(desc.inner_stride for desc in live if source_rows(desc)[0] > 1) > 1 << 39
     assert max(desc.outer_stride for desc in live if desc.group_count > 1) > 1 << 39
     for elem in (1, 2, 4):
         for mode in (0, 1):

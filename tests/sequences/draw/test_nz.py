@@ -12,7 +12,7 @@ from sequences.draw.copies import CopyGenerator
 from tb.isa.block import OpBlock
 from tb.isa.footprint import destination, source
 from tb.isa.nz.op import MteGmL1Frac
-from tests.sequences.reference import check_legal, check_rows_disjoint, descriptors
+from tests.sequences.reference import check_legal, check_rows_disjoint, descriptors, source_rows
 
 Ints = NDArray[np.int64]
 
@@ -75,7 +75,7 @@ def test_limits_of_the_operands(live: list[MteGmL1Frac]) -> None:
     assert max(desc.n_value for desc in live) == 16384
     assert max(desc.d_value for desc in live) == 65535
     assert max(desc.group_count for desc in live) == 4095
-    assert max(desc.source_rows[0] for desc in live) <= OpConstraints.max_rows
+    assert max(source_rows(desc)[0] for desc in live) <= OpConstraints.max_rows
 
 
 def test_dozens_of_groups(live: list[MteGmL1Frac]) -> None:
@@ -116,13 +116,13 @@ def test_destination_strides(live: list[MteGmL1Frac]) -> None:
     assert any(d.dst_loop4 < d.dst_loop3 for d in groups)
     assert any(d.dst_loop4 == d.columns * d.dst_loop3 for d in groups)
     packed = [d for d in live if d.small_c0 and d.group_count > 1]
-    assert any(32 * d.dst_loop4 == d.small_bytes for d in packed)
-    assert any(32 * d.dst_loop4 > d.small_bytes for d in packed)
+    assert any(32 * d.dst_loop4 == destination(d).length for d in packed)
+    assert any(32 * d.dst_loop4 > destination(d).length for d in packed)
     assert max(d.dst_loop2 for d in live if d.small_c0) > 60000
 
 
 def test_source_strides(live: list[MteGmL1Frac]) -> None:
-    table = [(*d.source_rows, d.inner_stride, d.outer_stride, d.group_count) for d in live]
+    table = [(*source_rows(d), d.inner_stride, d.outer_stride, d.group_count) for d in live]
     rows, row, inner, outer, groups = np.array(table).T
     many, several = rows > 1, groups > 1
     claims = {
@@ -150,7 +150,7 @@ def test_ends_of_the_memories(live: list[MteGmL1Frac]) -> None:
     assert any(destination(desc).end == L1_SIZE for desc in live)
     assert any(desc.loc_addr == 0 for desc in live)
     assert any(source(desc).end == GM_SIZE for desc in live)
-    crossing = [d for d in live if d.ext_addr < 1 << 32 < d.ext_addr + d.source_rows[1]]
+    crossing = [d for d in live if d.ext_addr < 1 << 32 < d.ext_addr + source_rows(d)[1]]
     assert crossing
 
 
