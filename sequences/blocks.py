@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from tb.isa.block import OpBlock, from_descriptors
 from tb.isa.ctrl import CtrlOp, SetCtrl, write_ctrl
@@ -22,7 +21,6 @@ from tb.isa.dma.legacy import (
     write_registers,
 )
 from tb.isa.lower import Descriptor, V06Op, lower
-from tb.isa.op import replace
 from tb.isa.program import Entry, moving, moving_at
 from tb.isa.rules import lowering_violation
 
@@ -32,15 +30,6 @@ Program = Entry
 that write CTRL, a v0.6 op, and ``set_ctrl`` 0."""
 
 _LegacyCopy = CopyGmToUbuf | CopyUbufToGm | CopyUbufToUbuf
-
-
-_Op = TypeVar("_Op")
-
-
-def changed(op: _Op, **values: Any) -> _Op:
-    """Returns a copy of a frozen dataclass with other operands."""
-    copy: _Op = replace(op, **values)
-    return copy
 
 
 @dataclass(frozen=True)
@@ -146,7 +135,6 @@ __all__ = [
     "Op",
     "Program",
     "block_of",
-    "changed",
     "lower_program",
     "split_program",
 ]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import product
 
-from sequences.blocks import Op, Program, block_of, changed, lower_program
+from sequences.blocks import Op, Program, block_of, lower_program
 from sequences.constraints import (
     BUS_BYTES,
     FIX_NAMES,
@@ -131,7 +131,7 @@ def loop_counts() -> Iterator[Spot]:
 def in_turns(spots: Iterable[Spot]) -> Iterator[Spot]:
     """Yields the corners, every other one in the other sub-block of UB."""
     for number, one in enumerate(spots):
-        yield replace(one, op=changed(one.op, ub_sub=number % 2))
+        yield replace(one, op=replace(one.op, ub_sub=number % 2))
 
 
 def legacy_program(op: Op) -> Program | None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import product
 
-from sequences.blocks import changed
 from sequences.constraints import FB_SIZE, FIX_NAMES
 from sequences.corner.limits import limit_ops
 from sequences.corner.spots import up
@@ -46,6 +45,7 @@ from tb.isa.fix.table import (
     QUANT_MODES,
 )
 from tb.isa.lower import lower
+from tb.isa.op import replace
 
 PAGE = 4096
 _DOWN = PreRelu("scalar_relu", Scalar("f32", 0xBE800000))
@@ -180,24 +180,24 @@ def _flag_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
     unit = 1024 if form == _GM else 4096
     op = tile(form, 8, 16)
     for flags in ((2, 2, 3), (0, 2, 3), (2, 0, 3), (0, 0, 3), (2, 2, 2)):
-        yield [changed(op, dst=k * unit, unit_flag=f) for k, f in enumerate(flags)], [-1, -1, -1]
-    row = [changed(op, src=k * FLAG_BLOCK, dst=k * unit, unit_flag=3) for k in range(8)]
+        yield [replace(op, dst=k * unit, unit_flag=f) for k, f in enumerate(flags)], [-1, -1, -1]
+    row = [replace(op, src=k * FLAG_BLOCK, dst=k * unit, unit_flag=3) for k in range(8)]
     yield row, [-1] * 8
     yield row, [900 - 100 * k for k in range(8)]
     yield row, [100 * k for k in range(8)]
     yield row, [-1 if k % 2 else 300 for k in range(8)]
-    mixed = [changed(each, unit_flag=(0, 2, 3)[k % 3]) for k, each in enumerate(row)]
+    mixed = [replace(each, unit_flag=(0, 2, 3)[k % 3]) for k, each in enumerate(row)]
     yield mixed, [(-1, 500, 0)[k % 3] for k in range(8)]
     # One word of many blocks, all of them, the last word of one and the first of the next.
     apart = tile(form, 32, 16, layout="nz2dn", k=1, unit_flag=3)
-    yield [apart, changed(op, src=apart.m * L0C_WORD, dst=16 * unit, unit_flag=2)], [700, 100]
+    yield [apart, replace(op, src=apart.m * L0C_WORD, dst=16 * unit, unit_flag=2)], [700, 100]
     wide = tile(form, 1, 4080, 32, "f16", src_stride=16, unit_flag=3)
     yield [wide], [250]
     yield [tile(form, 256, 256, 32, "f16", unit_flag=3)], [400]
-    across = changed(tile(form, 2, 16, unit_flag=3), src=FLAG_BLOCK - L0C_WORD)
-    yield [across, changed(op, src=2 * FLAG_BLOCK, dst=unit)], [2000, -1]
-    nop = changed(op, m=0, unit_flag=3)
-    yield [nop, changed(op, unit_flag=2), changed(nop, m=8, n=0, unit_flag=2)], [-1, 60, -1]
+    across = replace(tile(form, 2, 16, unit_flag=3), src=FLAG_BLOCK - L0C_WORD)
+    yield [across, replace(op, src=2 * FLAG_BLOCK, dst=unit)], [2000, -1]
+    nop = replace(op, m=0, unit_flag=3)
+    yield [nop, replace(op, unit_flag=2), replace(nop, m=8, n=0, unit_flag=2)], [-1, 60, -1]
 
 
 def _again_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
@@ -208,23 +208,23 @@ def _again_chains(form: str) -> Iterator[tuple[list[FixOp], list[int]]]:
         ((3, 2), (3, 3), (3, 3, 3), (3, 2, 2, 3, 2), (2, 3, 2, 3), (2, 3, 0, 2)),
         (-1, 0, 1, 40, 2000),
     ):
-        ops = [changed(op, dst=k * unit, unit_flag=flag) for k, flag in enumerate(flags)]
+        ops = [replace(op, dst=k * unit, unit_flag=flag) for k, flag in enumerate(flags)]
         if 0 in flags:
             # One between them that reads another tile, and checks no flag.
-            ops[2] = changed(ops[2], src=4 * FLAG_BLOCK)
+            ops[2] = replace(ops[2], src=4 * FLAG_BLOCK)
         again = [3 in flags[:k] and flags[k - 1] != 2 and flags[k] > 0 for k in range(len(ops))]
         yield ops, [delay if late else -1 for late in again]
     # The first is late itself; a large tile, of many words of flags, with a part of it before.
-    yield [changed(op, unit_flag=3), changed(op, dst=unit, unit_flag=3)], [600, 300]
+    yield [replace(op, unit_flag=3), replace(op, dst=unit, unit_flag=3)], [600, 300]
     large = tile(form, 64, 64, unit_flag=3)
     end = 64 * 64 * 4
     for flag, delay in product((2, 3), (-1, 0, 100, 1000)):
-        yield [large, changed(large, dst=end, unit_flag=flag)], [-1, delay]
-        part = changed(op, src=8 * FLAG_BLOCK, dst=2 * end, unit_flag=3)
-        yield [part, changed(large, dst=end, unit_flag=flag), changed(part, dst=0)], [-1, delay, -1]
+        yield [large, replace(large, dst=end, unit_flag=flag)], [-1, delay]
+        part = replace(op, src=8 * FLAG_BLOCK, dst=2 * end, unit_flag=3)
+        yield [part, replace(large, dst=end, unit_flag=flag), replace(part, dst=0)], [-1, delay, -1]
     # Two tiles in turn, as with a double-buffered producer.
     turns = [
-        changed(op, src=k % 2 * FLAG_BLOCK, dst=k * unit, unit_flag=3) for k in range(BLOCK_OPS)
+        replace(op, src=k % 2 * FLAG_BLOCK, dst=k * unit, unit_flag=3) for k in range(BLOCK_OPS)
     ]
     for delay in (0, 30, 200):
         yield turns, [-1, -1] + [delay] * (BLOCK_OPS - 2)
@@ -241,20 +241,20 @@ def _parameter_changes(form: str) -> Iterator[FixOp]:
             quant = PreQuant(QUANT_BY_CODE[code].name, FbPtr("f16", address))
             base = (ALPHAS, 0)[number // 2 % 2]
             relu = PreRelu("vector_relu", FbPtr("f32", base + 64 * (number % 3)))
-            op = changed(op, pre_quant=quant, pre_relu=relu if number % 2 else None)
+            op = replace(op, pre_quant=quant, pre_relu=relu if number % 2 else None)
         yield op
     for number in range(16):
         scale = Scalar("f32", (0x3F000000, 0xBF000000, 0x40000000, 0x3DCCCCCD)[number % 4])
         alpha = Scalar("f32", (0, 0x80000000, 0x3F800000, 0xC0000000)[number // 4])
         op = tile(form, 1, 16, 24, "i8", pre_relu=PreRelu("scalar_relu", alpha))
-        yield changed(op, pre_quant=PreQuant("qf322b8_pre_scalar", scale))
+        yield replace(op, pre_quant=PreQuant("qf322b8_pre_scalar", scale))
     for rows in (1, 7, 16, 33):
         op = tile(form, 1, 16, 23, "i8")
         last = PreQuant("qf322b8_pre_vec", FbPtr("f32", FB_SIZE - 128))
-        op = changed(op, pre_quant=last, m=rows, src_stride=up(rows, 16))
+        op = replace(op, pre_quant=last, m=rows, src_stride=up(rows, 16))
         for base in (ALPHAS, 0):
             relu = PreRelu("vector_relu", FbPtr("f32", base + FB_SIZE - 64))
-            yield changed(op, pre_relu=relu)
+            yield replace(op, pre_relu=relu)
 
 
 def _values(form: str) -> Iterator[FixOp]:
@@ -273,7 +273,7 @@ def _values(form: str) -> Iterator[FixOp]:
         quant = PreQuant(QUANT_BY_CODE[code].name, Scalar("f32", scale))
         sat = _SATS[(scale >> 20) % 3]
         op = tile(form, 4, 16, code, dtype, acc, pre_relu=relu, sat=sat)
-        yield changed(op, pre_quant=quant)
+        yield replace(op, pre_quant=quant)
     for code, dtype, acc in kinds:
         relu = PreRelu("vector_relu", FbPtr("f16", ALPHAS + 64))
         if code - 1 in QUANT_BY_CODE:
@@ -310,12 +310,12 @@ def _under_ctrl(form: str) -> Iterator[tuple[FixOp, int]]:
         op = tile(_GM, 2, 16, code, types[-1], acc)
         yield op, ctrl_of(sat, kind, number)
         yield op, ctrl_of(sat, 0, number)
-        clause = changed(op, atomic=Atomic(name, word))
+        clause = replace(op, atomic=Atomic(name, word))
         yield clause, ctrl_of(sat, 7, 3)
         yield clause, ctrl_of(sat, 7 - kind, (number + 1) % 3) | stored
-        yield changed(clause, atomic=None, sat=sat), ctrl_of("nosat", kind, number) | stored
+        yield replace(clause, atomic=None, sat=sat), ctrl_of("nosat", kind, number) | stored
     for zero in ("m", "n"):
-        yield changed(tile(_GM, 2, 16), **{zero: 0}), ctrl_of("", 1, 2)
+        yield replace(tile(_GM, 2, 16), **{zero: 0}), ctrl_of("", 1, 2)
 
 
 def _updates() -> Iterator[tuple[list[FixOp], list[int]]]:
@@ -329,11 +329,11 @@ def _updates() -> Iterator[tuple[list[FixOp], list[int]]]:
         dtype = ATOMIC_DST[name][0]
         size = bits_of(dtype) // 8
         op = tile(_GM, 1, 5, code, dtype, acc, atomic=Atomic(name, "add"))
-        row = [changed(op, src=FLAG_BLOCK * k, dst=GM_ORIGIN + 8 + 5 * size * k) for k in range(12)]
+        row = [replace(op, src=FLAG_BLOCK * k, dst=GM_ORIGIN + 8 + 5 * size * k) for k in range(12)]
         yield row, [-1] * 12
-        same = [changed(each, dst=row[0].dst) for each in row[:6]]
+        same = [replace(each, dst=row[0].dst) for each in row[:6]]
         kinds = [
-            changed(each, atomic=Atomic(name, tuple(ATOMIC_OPS)[k % 3]))
+            replace(each, atomic=Atomic(name, tuple(ATOMIC_OPS)[k % 3]))
             for k, each in enumerate(same)
         ]
         yield kinds, [k - 1 for k in range(6)]

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from sequences.blocks import changed
 from sequences.corner.spots import up
 from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
+from tb.isa.op import replace
 from tb.isa.profile import SEED, current
 from tb.isa.spaces import UB_BLOCK
 
@@ -25,7 +25,7 @@ ELEMENTS = {1: "ui8", 2: "bf16", 4: "si32", 8: "f64"}
 
 def _typed(op: Load, size: int) -> Load:
     dtype = ELEMENTS[size]
-    return changed(op, src_type=Ptr(dtype, "gm"), dst_type=Ptr(dtype, op.spec.destination))
+    return replace(op, src_type=Ptr(dtype, "gm"), dst_type=Ptr(dtype, op.spec.destination))
 
 
 def tails(make: type[Load]) -> Iterator[Load]:
@@ -75,7 +75,7 @@ def groups(make: type[Load]) -> Iterator[Load]:
             row, rows = length * size, 2 + length % 4
             step = up(row * rows)
             for loops in ((), (Loop(2, 100, step), Loop(3, 300, 2 * step + UB_BLOCK))):
-                yield changed(make(0, 0, row, rows, row + 3, row, loops, pad), **types)
+                yield replace(make(0, 0, row, rows, row + 3, row, loops, pad), **types)
 
 
 def packed_stores() -> Iterator[MteUbGm]:
@@ -106,7 +106,7 @@ def ends(make: type[MteGmUb]) -> Iterator[MteGmUb]:
 
 
 def _padded(op: MteGmUb) -> MteGmUb:
-    return changed(op, src_type=Ptr("f16", "gm"), dst_type=Ptr("f16", "ub"))
+    return replace(op, src_type=Ptr("f16", "gm"), dst_type=Ptr("f16", "ub"))
 
 
 def knob_shapes(make: type[Load]) -> Iterator[Load]:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from sequences.blocks import changed
 from tb.isa.dtypes import ELEMENT_BYTES, Ptr
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.nz.table import C0_BYTES, MAX_D, MAX_GROUPS, MAX_N, MODES, SMALL_C0
+from tb.isa.op import replace
 
 PAGE = 4096
 ANY = (1, 0)
@@ -52,7 +52,7 @@ def small(dtype: str, mode: str, n: int, d: int, groups: int = 1, apart: int = 0
     size = ELEMENT_BYTES[dtype]
     group = -(-n * SMALL_C0 * size // C0_BYTES)
     tight = frac(dtype, mode, n, d, groups=groups, outer=-1)
-    return changed(
+    return replace(
         tight, smallc0_en=1, dst_loop2_stride=0, dst_loop3_stride=0, dst_loop4_stride=group + apart
     )
 
@@ -84,7 +84,7 @@ def _strides() -> Iterator[MteGmL1Frac]:
         between = frac(dtype, mode, 5, d, groups=2, outer=-1)
         for steps in ((3, 1, 15), (3, 1, 20), (2, 10, 1), (6, 2, 1), (6, 1, 3), (7, 2, 1)):
             names = ("dst_loop2_stride", "dst_loop3_stride", "dst_loop4_stride")
-            yield changed(between, **dict(zip(names, steps, strict=True)))
+            yield replace(between, **dict(zip(names, steps, strict=True)))
         for inner in (0, 1, row // 2, row - 1, row, row + 1, row + 31, 4095, 4096, 4097):
             yield frac(dtype, mode, 5, d, inner=inner, groups=2, outer=-1)
         for groups, outer in product((1, 2, 3, 4), (None, 1, row, 4097)):

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sequences.blocks import Op, block_of, changed, lower_program
+from sequences.blocks import Op, block_of, lower_program
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.fill.op import RawFillL1
 from tb.isa.footprint import Footprint, destination, source
 from tb.isa.lower import V06Op, lower
+from tb.isa.op import replace
 from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space
 
 GM_ORIGIN = 1 << 20
@@ -43,9 +44,9 @@ def at(op: V06Op, src: int, dst: int) -> V06Op:
     """
     if isinstance(op, RawFillL1):
         offset = min(op.byte_offset, dst)
-        return changed(op, dst=dst - offset, byte_offset=offset)
+        return replace(op, dst=dst - offset, byte_offset=offset)
     names = [operand.name for operand in op.spec.operands[:2]]
-    return changed(op, **{names[0]: src, names[1]: dst})
+    return replace(op, **{names[0]: src, names[1]: dst})
 
 
 def block(ops: Iterable[Op]) -> OpBlock:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sequences.blocks import block_of, changed, lower_program
+from sequences.blocks import block_of, lower_program
 from sequences.constraints import FB_SIZE, FIX_NAMES, L0C_SIZE
 from sequences.corner.spots import up
 from sequences.fixpipe.data import Pools
@@ -173,9 +173,9 @@ class Builder:
                 base += 4 if modulus == 1 and len(ops) % 2 else 0
                 base = up(base, 4 if modulus == 1 else 1)
                 base += (residue - base) % modulus
-            op = changed(op, src=src, dst=base)
+            op = replace(op, src=src, dst=base)
             if isinstance(op, MteL0cUb) and not op.ub_split:
-                op = changed(op, sub_block=len(ops) % 2)
+                op = replace(op, sub_block=len(ops) % 2)
             ops.append(op)
             ctrl.append(next(values, 0))
             src += read

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from sequences.blocks import changed
 from sequences.constraints import FB_SIZE, GM_SIZE, L0C_SIZE, L1_SIZE, UB_SIZE
 from sequences.fixpipe.parameters import Records
 from tb.isa.block import Fill
@@ -17,6 +16,7 @@ from tb.isa.fix.op import (
 )
 from tb.isa.footprint import destinations, source
 from tb.isa.lower import lower
+from tb.isa.op import replace
 from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS, UB_BLOCK, Space
 
 MAKERS: dict[str, type[MteL0cGm] | type[MteL0cL1] | type[MteL0cUb]] = {
@@ -44,7 +44,7 @@ def at_end(op: FixOp) -> FixOp:
     read, write = source(desc), destinations(desc)[0]
     unit = 1 if space_of(op) == "gm" else UB_BLOCK
     length = -(-(write.end - write.base) // unit) * unit
-    return changed(op, src=L0C_SIZE - (read.end - read.base), dst=ENDS[op.spec.name] - length)
+    return replace(op, src=L0C_SIZE - (read.end - read.base), dst=ENDS[op.spec.name] - length)
 
 
 def fb_rows(rng: np.random.Generator) -> tuple[Fill, ...]:

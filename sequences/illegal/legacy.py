@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sequences.blocks import Program, changed
+from sequences.blocks import Program
 from sequences.illegal.bases import DRAWN, REGISTER_LOOPS, bases
 from tb.isa.ctrl import SetCtrl
 from tb.isa.dma.legacy import (
@@ -26,6 +26,7 @@ from tb.isa.dma.legacy import (
 from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.dma.table import GM_STRIDE_BITS, LOCAL_STRIDE_BITS, LOOP_COUNT_BITS, PAD_LIMIT
 from tb.isa.dtypes import Ptr, element_bytes
+from tb.isa.op import replace
 from tb.isa.profile import current
 
 Sets = tuple[LegacySet, ...]
@@ -92,10 +93,10 @@ def _hints(op: MteUbGm) -> Named:
     sets, copy = to_legacy(op)
     assert isinstance(copy, CopyUbufToGm)
     for value in (15, 16, 17, 1 << 40):
-        hint = changed(copy, l2_cache_ctl=value)
+        hint = replace(copy, l2_cache_ctl=value)
         yield f"l2_cache_ctl {value}", (*sets, hint)
-        yield f"l2_cache_ctl {value}, ub_src + 16", (*sets, changed(hint, ub_src=copy.ub_src + 16))
-    yield "sid 15", (*sets, changed(copy, sid=15))
+        yield f"l2_cache_ctl {value}, ub_src + 16", (*sets, replace(hint, ub_src=copy.ub_src + 16))
+    yield "sid 15", (*sets, replace(copy, sid=15))
 
 
 def _selects(op: MteGmUb) -> Named:
@@ -106,10 +107,10 @@ def _selects(op: MteGmUb) -> Named:
     sets = (*sets, SetMovPadVal("i8", 0xA5))
     for value in (1, PAD_LIMIT, 255, 256):
         for name in ("left_padding", "right_padding"):
-            yield f"{name} {value}, no select", (*sets, changed(copy, **{name: value}))
+            yield f"{name} {value}, no select", (*sets, replace(copy, **{name: value}))
     for value in (2, 3, 1 << 20):
-        yield f"data_select_bit {value}", (*sets, changed(copy, data_select_bit=value))
-    yield "sid 2^70", (*sets, changed(copy, sid=1 << 70))
+        yield f"data_select_bit {value}", (*sets, replace(copy, data_select_bit=value))
+    yield "sid 2^70", (*sets, replace(copy, sid=1 << 70))
 
 
 def _pads(op: MteGmUb) -> Named:
@@ -119,17 +120,17 @@ def _pads(op: MteGmUb) -> Named:
     full = PAD_LIMIT // element_bytes(op.src_type.dtype)
     short = {"dst_stride": copy.len_burst // 32 * 32 + 32, "left_padding": full}
     for select in (0, 1):
-        some = changed(copy, data_select_bit=select)
+        some = replace(copy, data_select_bit=select)
         yield f"select {select}", (*sets, some)
-        yield f"select {select}, no room", (*sets, changed(some, **short))
+        yield f"select {select}, no room", (*sets, replace(some, **short))
         for value in (1, 17, 31, 33, 256):
             for name in ("left_padding", "right_padding"):
-                yield f"select {select}, {name} {value}", (*sets, changed(some, **{name: value}))
+                yield f"select {select}, {name} {value}", (*sets, replace(some, **{name: value}))
 
 
 def _wide_elements(op: MteGmUb) -> Named:
     """Yields elements of 8 bytes with ``data_select_bit`` 1: DMA-L03 beside other rules (A-68)."""
-    sets, copy = to_legacy(changed(op, src_type=Ptr("i64", "gm"), dst_type=Ptr("i64", "ub")))
+    sets, copy = to_legacy(replace(op, src_type=Ptr("i64", "gm"), dst_type=Ptr("i64", "ub")))
     assert isinstance(copy, CopyGmToUbuf)
     others: dict[str, dict[str, int]] = {
         "alone": {},
@@ -148,7 +149,7 @@ def _wide_elements(op: MteGmUb) -> Named:
     sets = (*sets, SetMovPadVal("i32", 0x5A))
     for name, values in others.items():
         for select in (0, 1, 3):
-            bad = changed(copy, data_select_bit=select, **values)
+            bad = replace(copy, data_select_bit=select, **values)
             yield f"8-byte elements, select {select}, {name}", (*sets, bad)
 
 
