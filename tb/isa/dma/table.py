@@ -67,104 +67,85 @@ DMA_LAYOUT = Layout(
 )
 
 
-def _loop_operands(
-    src_bits: int, src_field: str, dst_bits: int, dst_field: str
-) -> tuple[Operand, ...]:
-    return (
-        Operand("loop_count", LOOP_COUNT_BITS, "iterations", "loop{k}_count", "outer repetition"),
-        Operand("loop_src_stride", src_bits, "B", f"loop{{k}}_{src_field}", "source advance"),
-        Operand("loop_dst_stride", dst_bits, "B", f"loop{{k}}_{dst_field}", "destination advance"),
+def _operands(source: str, destination: str) -> tuple[Operand, ...]:
+    """Returns addresses, row and loops of a copy; rows from L1 are blocks with gaps."""
+    blocks, found = source == "l1", []
+    steps, loops = [], [Operand("loop_count", LOOP_COUNT_BITS, "iterations", "loop{k}_count",
+                                "outer repetition")]  # fmt: skip
+    for role, what, space in (("src", "source", source), ("dst", "destination", destination)):
+        gm, memory = space == "gm", space.upper()
+        side = "ext" if gm or space == source == "l1" else "loc"
+        bits = GM_STRIDE_BITS if gm else LOCAL_STRIDE_BITS
+        place = f"{memory} {what} address" + ("" if gm else ", multiple of 32")
+        found.append(Operand(f"{space}_{role}", None, "B", f"{side}_addr", place))
+        if blocks:
+            steps.append(Operand(f"{role}_gap", BLOCK_GAP_BITS, "32 B", f"{side}_stride",
+                                 f"{memory} blocks between bursts"))  # fmt: skip
+        else:
+            steps.append(Operand(f"{role}_stride", bits, "B", f"{side}_stride",
+                                 f"{memory} distance between rows"))  # fmt: skip
+        loops.append(Operand(f"loop_{role}_stride", bits, "B", f"loop{{k}}_{side}_stride",
+                             f"{what} advance"))  # fmt: skip
+    if blocks:
+        rows = (Operand("len_burst", BLOCK_LEN_BITS, "32 B", "len", "blocks in a burst"),
+                Operand("n_burst", BLOCK_COUNT_BITS, "bursts", "n_burst", "bursts"))  # fmt: skip
+    else:
+        rows = (Operand("len_burst", LEN_BITS, "B", "len", "bytes in a row"),
+                Operand("n_burst", N_BURST_BITS, "rows", "n_burst", "rows"))  # fmt: skip
+    return (*found, *rows, *steps, *loops)
+
+
+def strided_row(
+    name: str,
+    opcode: int,
+    slot: str,
+    source: str,
+    destination: str,
+    *,
+    d_rules: tuple[int, ...],
+    doc: str,
+    hint: tuple[Operand, ...] = (),
+    pads: tuple[Operand, ...] = (),
+) -> OpSpec:
+    """Returns the row of a strided copy; its memories decide most operands.
+
+    Arguments are those of :class:`tb.isa.fields.OpSpec`; ``hint`` follows the addresses and
+    ``pads`` the loops.
+    """
+    first, second, *rest = _operands(source, destination)
+    operands = (first, second, *hint, *rest, *pads)
+    return OpSpec(
+        name, opcode, slot, source, destination, operands, DMA_LAYOUT, "DMA", d_rules, doc
     )
 
 
-MTE_GM_UB = OpSpec(
-    name="mte_gm_ub",
-    opcode=1,
-    slot="mte2",
-    source="gm",
-    destination="ub",
-    operands=(
-        Operand("gm_src", None, "B", "ext_addr", "GM source address"),
-        Operand("ub_dst", None, "B", "loc_addr", "UB destination address, multiple of 32"),
-        Operand("l2_cache_ctl", 2, "code", "l2", "L2 cache allocate hint"),
-        Operand("len_burst", LEN_BITS, "B", "len", "bytes in a row"),
-        Operand("n_burst", N_BURST_BITS, "rows", "n_burst", "rows"),
-        Operand("src_stride", GM_STRIDE_BITS, "B", "ext_stride", "GM distance between rows"),
-        Operand("dst_stride", LOCAL_STRIDE_BITS, "B", "loc_stride", "UB distance between rows"),
-        *_loop_operands(GM_STRIDE_BITS, "ext_stride", LOCAL_STRIDE_BITS, "loc_stride"),
+MTE_GM_UB = strided_row(
+    "mte_gm_ub", 1, "mte2", "gm", "ub",
+    d_rules=(3, 5, 6, 7, 8, 9, 10, 12),
+    doc="rows of bytes from GM to UB, optionally padded to the UB row stride",
+    hint=(Operand("l2_cache_ctl", 2, "code", "l2", "L2 cache allocate hint"),),
+    pads=(
         Operand("pad_value", 32, "bits", "pad_value", "pad pattern, as wide as the element"),
         Operand("left_padding_count", PAD_COUNT_BITS, "elements", "pad_left", "pad before a row"),
         Operand("right_padding_count", PAD_COUNT_BITS, "elements", "pad_right", "pad after a row"),
     ),
-    layout=DMA_LAYOUT,
-    rules="DMA",
-    d_rules=(3, 5, 6, 7, 8, 9, 10, 12),
-    doc="rows of bytes from GM to UB, optionally padded to the UB row stride",
-)
-
-MTE_UB_GM = OpSpec(
-    name="mte_ub_gm",
-    opcode=2,
-    slot="mte3",
-    source="ub",
-    destination="gm",
-    operands=(
-        Operand("ub_src", None, "B", "loc_addr", "UB source address, multiple of 32"),
-        Operand("gm_dst", None, "B", "ext_addr", "GM destination address"),
-        Operand("l2_cache_ctl", 4, "code", "l2", "L2 cache hint, omitted = 0"),
-        Operand("len_burst", LEN_BITS, "B", "len", "bytes in a row"),
-        Operand("n_burst", N_BURST_BITS, "rows", "n_burst", "rows"),
-        Operand("src_stride", LOCAL_STRIDE_BITS, "B", "loc_stride", "UB distance between rows"),
-        Operand("dst_stride", GM_STRIDE_BITS, "B", "ext_stride", "GM distance between rows"),
-        *_loop_operands(LOCAL_STRIDE_BITS, "loc_stride", GM_STRIDE_BITS, "ext_stride"),
-    ),
-    layout=DMA_LAYOUT,
-    rules="DMA",
+)  # fmt: skip
+MTE_UB_GM = strided_row(
+    "mte_ub_gm", 2, "mte3", "ub", "gm",
     d_rules=(5, 6, 7, 8, 12, 16, 17),
     doc="rows of bytes from UB to GM; only the len bytes of a row are read and written",
-)
-
-MTE_GM_L1 = OpSpec(
-    name="mte_gm_l1",
-    opcode=3,
-    slot="mte2",
-    source="gm",
-    destination="l1",
-    operands=(
-        Operand("gm_src", None, "B", "ext_addr", "GM source address"),
-        Operand("l1_dst", None, "B", "loc_addr", "L1 destination address, multiple of 32"),
-        Operand("len_burst", LEN_BITS, "B", "len", "bytes in a row"),
-        Operand("n_burst", N_BURST_BITS, "rows", "n_burst", "rows"),
-        Operand("src_stride", GM_STRIDE_BITS, "B", "ext_stride", "GM distance between rows"),
-        Operand("dst_stride", LOCAL_STRIDE_BITS, "B", "loc_stride", "L1 distance between rows"),
-        *_loop_operands(GM_STRIDE_BITS, "ext_stride", LOCAL_STRIDE_BITS, "loc_stride"),
-    ),
-    layout=DMA_LAYOUT,
-    rules="DMA",
+    hint=(Operand("l2_cache_ctl", 4, "code", "l2", "L2 cache hint, omitted = 0"),),
+)  # fmt: skip
+MTE_GM_L1 = strided_row(
+    "mte_gm_l1", 3, "mte2", "gm", "l1",
     d_rules=(5, 6, 7, 8, 12),
     doc="rows of bytes from GM to L1",
-)
-
-MTE_L1_UB = OpSpec(
-    name="mte_l1_ub",
-    opcode=4,
-    slot="mte1",
-    source="l1",
-    destination="ub",
-    operands=(
-        Operand("l1_src", None, "B", "ext_addr", "L1 source address, multiple of 32"),
-        Operand("ub_dst", None, "B", "loc_addr", "UB destination address, multiple of 32"),
-        Operand("len_burst", BLOCK_LEN_BITS, "32 B", "len", "blocks in a burst"),
-        Operand("n_burst", BLOCK_COUNT_BITS, "bursts", "n_burst", "bursts"),
-        Operand("src_gap", BLOCK_GAP_BITS, "32 B", "ext_stride", "L1 blocks between bursts"),
-        Operand("dst_gap", BLOCK_GAP_BITS, "32 B", "loc_stride", "UB blocks between bursts"),
-        *_loop_operands(LOCAL_STRIDE_BITS, "ext_stride", LOCAL_STRIDE_BITS, "loc_stride"),
-    ),
-    layout=DMA_LAYOUT,
-    rules="DMA",
+)  # fmt: skip
+MTE_L1_UB = strided_row(
+    "mte_l1_ub", 4, "mte1", "l1", "ub",
     d_rules=(5, 6, 7, 12),
     doc="bursts of 32-byte blocks with gaps from L1 to UB sub-block 0",
-)
+)  # fmt: skip
 
 STRIDED: tuple[OpSpec, ...] = (MTE_GM_UB, MTE_UB_GM, MTE_GM_L1, MTE_L1_UB)
 """Rows of the family."""
