@@ -112,6 +112,16 @@ def axes(rows: Rows) -> tuple[Any, ...]:
     return (rows.base, rows.length, *(pair for pair in pairs if pair[0] != 1))
 
 
+def taken(rows: Rows, place: int, size: int) -> Rows:
+    """Returns the rows of one op out of columns."""
+
+    def of(value: Any) -> Any:
+        return np.broadcast_to(value, size)[place]
+
+    return Rows(of(rows.base), of(rows.length), tuple(map(of, rows.counts)),
+                tuple(map(of, rows.strides)))  # fmt: skip
+
+
 PROFILE_TEXTS = ("seed", "a5", "tail = fill, compact = legal", "a5, pad_end = stride")
 
 
@@ -131,13 +141,9 @@ def test_columns_have_the_rows_of_their_ops(text: str) -> None:
                 for side in (nest.read, nest.written):
                     many = side(v)
                     for place, index in enumerate(at.tolist()):
-                        one = Rows(
-                            *(np.broadcast_to(x, len(at))[place] for x in many[:2]),
-                            tuple(np.broadcast_to(x, len(at))[place] for x in many.counts),
-                            tuple(np.broadcast_to(x, len(at))[place] for x in many.strides),
-                        )
-                        assert axes(one) == axes(side(block.issued(index))), block.issued(index)
-                        assert one.end == side(block.issued(index)).end
+                        one = side(block.issued(index))
+                        assert axes(taken(many, place, len(at))) == axes(one), block.issued(index)
+                        assert np.broadcast_to(many.end, len(at))[place] == one.end
             seen.add(spec.name)
     assert seen == set(OPS)
 
