@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from scoreboards.model.dma import ReferenceModel
 from tb.isa.block import FrontEndError, from_ops
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy
@@ -18,6 +19,7 @@ from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.op import replace
 from tb.isa.rules import first_d_violation, lowering_violation, s_violations, t_violations
 from tests.isa.strategies import UBUF_COPIES
+from tests.model import naive_ops
 from tests.wording import pattern, says
 
 UB = 262144
@@ -56,6 +58,11 @@ CASES = [
     (ub_ub(ub_dst=UB - 64), "DMA-L12"),
     (ub_ub(len_burst=0, ub_dst=1 << 40), ""),
     (ub_ub(ub_dst=16, src_gap=65536), "DMA-L05"),
+    (ub_ub(n_burst=2, dst_gap=8188), ""),
+    (ub_ub(n_burst=2, dst_gap=8189), "DMA-L12"),
+    (ub_l1(**ONE, ub_src=UB - 64), ""),
+    (ub_l1(**ONE, ub_src=UB - 32), "DMA-L12"),
+    (ub_l1(**ONE, ub_src=UB - 48), "DMA-L06"),
     (ub_l1(l1_dst=L1 - 320), ""),
     (ub_l1(l1_dst=L1 - 288), "DMA-L12"),
     (ub_l1(l1_dst=16), "DMA-L06"),
@@ -87,6 +94,11 @@ CASES = [
     (rows(len_burst=65536), "FB-L02"),
     (rows(l1_src=8), "FB-L03"),
     (rows(fb_dst=32), "FB-L03"),
+    (rows(**ONE, fb_dst=0x10F80), ""),
+    (rows(**ONE, fb_dst=0x10FC0), "FB-L04"),
+    (rows(**ONE, fb_dst=0x11000), "FB-L04"),
+    (rows(fb_dst=0x20000), "FB-L04"),
+    (rows(len_burst=0, fb_dst=0x20000), "FB-L04"),
     (rows(**ONE, len_burst=64), ""),
     (rows(**ONE, len_burst=65), "FB-L04"),
     (rows(**ONE, len_burst=2, l1_src=L1 - 128), ""),
@@ -130,6 +142,8 @@ CASES = [
     (frac(group_count=1, gm_src=GM - 1023), "ND-L08"),
     (frac(group_count=1, n_value=6, mode="dn2nz", gm_src=GM - 492), ""),
     (frac(group_count=1, n_value=6, mode="dn2nz", gm_src=GM - 491), "ND-L08"),
+    (frac(src_outer_stride=GM - 1024), ""),
+    (frac(src_outer_stride=GM - 1023), "ND-L08"),
     (small(group_count=1, n_value=6, l1_dst=L1 - 64), ""),
     (small(group_count=1, n_value=9, l1_dst=L1 - 64), "ND-L08"),
     (frac(n_value=0, l1_dst=1 << 60), ""),
@@ -138,8 +152,12 @@ CASES = [
 
 @pytest.mark.parametrize(("desc", "rule"), CASES)
 def test_lowest_violated_rule(desc: Descriptor, rule: str) -> None:
-    violation = first_d_violation(desc)
+    violation, number = first_d_violation(desc), int(rule[-2:] or 0)
     assert (violation.rule.name if violation else "") == rule
+    assert naive_ops.lowest_rule(desc) == number, "a second reading of the rules"  # type: ignore[arg-type]
+    outcome = ReferenceModel({}).issue(desc)
+    assert outcome.rule == number
+    assert not rule or (outcome.read, outcome.written) == (None, None)
 
 
 def test_messages_give_value_and_range() -> None:

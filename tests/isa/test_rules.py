@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from scoreboards.model.dma import ReferenceModel
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, DmaRegisters, lower_copy
 from tb.isa.dma.op import (
     DmaOp,
@@ -23,6 +24,8 @@ from tb.isa.lower import lower
 from tb.isa.op import replace
 from tb.isa.profile import parse_profile, using
 from tb.isa.rules import RULES, first_d_violation, s_violations, t_violations
+from tests.model.naive import read_descriptor
+from tests.model.naive_rules import lowest_rule
 
 F16_GM, F16_UB = Ptr("f16", "gm"), Ptr("f16", "ub")
 LOAD = MteGmUb(0, 0, 64, 2, 64, 64, src_type=F16_GM, dst_type=F16_UB)
@@ -49,6 +52,9 @@ load, store, padded = partial(changed, LOAD), partial(changed, STORE), partial(c
 copy_in, copy_out = partial(changed, COPY_IN), partial(changed, COPY_OUT)
 gm_l1 = partial(changed, MteGmL1(0, 0, 64, 2, 64, 64))
 l1_ub = partial(changed, MteL1Ub(0, 0, 2, 2, 0, 0))
+
+
+F32_ROWS = {"src_type": Ptr("f32", "gm"), "dst_type": Ptr("f32", "ub")}
 
 
 def one_row(length: int) -> dict[str, int]:
@@ -94,7 +100,19 @@ CASES = [
     (copy_in(src_type=Ptr("f64", "gm"), n_burst=0, ub_dst=16), 3),
     (copy_in(src_type=Ptr("i64", "gm"), data_select_bit=0, ub_dst=16), 6),
     (copy_in(src_type=Ptr("i64", "gm"), data_select_bit=2), 5),
+    (store(**one_row(65535)), 0),
+    (store(**one_row(65536)), 5),
+    (store(len_burst=0, n_burst=65536), 5),
+    (store(loops=(Loop(1, 1 << 21, 0),)), 5),
+    (store(loops=(Loop(1, 0, 1 << 40),)), 5),
+    (store(loops=(Loop(1 << 21, 0, 64),)), 5),
+    (load(**one_row(32), **F32_ROWS, pad=Pad("f32", (1 << 32) - 1)), 0),
+    (load(**one_row(32), **F32_ROWS, pad=Pad("f32", 1 << 32)), 5),
+    (copy_in(right_padding=256), 5),
+    (copy_in(l2_cache_ctl=4), 5),
     # DMA-L06
+    (copy_in(ub_dst=1), 6),
+    (copy_out(ub_src=48), 6),
     (load(ub_dst=32), 0),
     (load(ub_dst=16), 6),
     (store(ub_src=33), 6),
@@ -109,8 +127,12 @@ CASES = [
     (load(n_burst=1, loops=(Loop(2, 0, 80),)), 7),
     (load(n_burst=1, loops=(Loop(1, 0, 0), Loop(1, 0, 0), Loop(2, 0, 80))), 7),
     (padded(n_burst=1, dst_stride=72), 7),
+    (store(n_burst=1, loops=(Loop(2, 65, 64),)), 7),
     # DMA-L08
     (load(src_stride=63), 8),
+    (load(dst_stride=32), 8),
+    (store(src_stride=32), 8),
+    (copy_out(dst_stride=63), 8),
     (load(len_burst=96, src_stride=96), 8),
     (load(n_burst=1, src_stride=0, dst_stride=0), 0),
     (store(dst_stride=63), 8),
@@ -138,6 +160,9 @@ CASES = [
     (load(**one_row(64), gm_src=GM - 63), 12),
     (store(**one_row(64), ub_src=262112), 12),
     (store(**one_row(64), gm_dst=GM - 63), 12),
+    (store(**one_row(64), gm_dst=1 << 70), 12),
+    (store(**one_row(64), loops=(Loop(2, UB - 64, 64),)), 0),
+    (store(**one_row(64), loops=(Loop(2, UB - 32, 64),)), 12),
     (load(**one_row(0), ub_dst=1 << 60, gm_src=1 << 60), 0),
     (padded(n_burst=1, ub_dst=UB - 64), 0),
     (padded(n_burst=1, ub_dst=UB - 32), 12),
@@ -191,6 +216,11 @@ CASES = [
 @pytest.mark.parametrize(("desc", "rule"), CASES)
 def test_lowest_violated_rule(desc: DmaOp, rule: int) -> None:
     assert rule_of(desc) == rule
+    assert lowest_rule(read_descriptor(desc)) == rule, "a second reading of the rules"
+    if not desc.pad_legacy:
+        outcome = ReferenceModel({}).issue(desc)
+        assert outcome.rule == rule
+        assert not rule or (outcome.read, outcome.written) == (None, None)
 
 
 def test_messages_give_value_and_range() -> None:
@@ -248,7 +278,6 @@ def test_every_rule_of_the_spec_is_here() -> None:
     assert all(rule.name == name for name, rule in RULES.items())
 
 
-F32_ROWS = {"src_type": Ptr("f32", "gm"), "dst_type": Ptr("f32", "ub")}
 FIVE = {"len_burst": 5, "src_stride": 8, "dst_stride": 5}
 KNOB_CASES: list[tuple[str, DmaOp, int, int]] = [
     # profile text, descriptor, rule under seed, rule under the profile
