@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scoreboards.model.dma import ReferenceModel
 from sequences.draw.traffic import TrafficGenerator
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.burst.op import MteL1Bt, MteUbUb
 from tb.isa.descriptor import field_values, pack, unpack
-from tb.isa.dma.op import Loop, MteGmUb, MteUbGm, Pad
+from tb.isa.dma.op import DmaOp, Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import Atomic, MteL0cGm
 from tb.isa.fix.table import DST_BITS
@@ -26,6 +28,8 @@ from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.op import Op, replace
 from tb.isa.ops import OPS, OPS_BY_CODE
 from tb.isa.profile import parse_profile, using
+from tests.isa.strategies import gm_ub_ops, strided_ops
+from tests.model.naive import Regs, plain, read_descriptor
 
 COPY = MteGmUb(0x40, 32, 5, 2, 8, 64, (Loop(3, 16, 128),), Pad("i8", 7, 0, 0), 1)
 
@@ -175,3 +179,11 @@ def test_nest_and_model_touch_the_same_bytes(text: str) -> None:
             assert field_values(unpack(pack(desc))) == field_values(desc)
             seen[desc.spec.name] = seen.get(desc.spec.name, 0) + 1
     assert set(seen) == set(OPS)
+
+
+@given(st.one_of(gm_ub_ops(), strided_ops()))
+def test_operands_and_fields_say_the_same(op: DmaOp) -> None:
+    """A second reading of operands by their names in text, and of fields by side."""
+    op = replace(op, src_type=Ptr("f16", op.spec.source))
+    fields, written = read_descriptor(op), plain(op, Regs())  # type: ignore[arg-type]
+    assert replace(written, element=fields.element) == fields
