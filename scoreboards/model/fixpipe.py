@@ -63,7 +63,6 @@ _SATURATION = {
 }
 _RELUS = ("no_relu", "normal_relu", "scalar_relu", "vector_relu")
 _HINT_RULE = "FIX-L13"  # of constants; the engine checks the value as well (FIX-L14)
-_NARROW_CLIPS = {"i4": 4, "si4": 4, "i8": 8, "si8": 8}
 _CLIP_BITS = {"i4": 4, "si4": 4, "i8": 8, "si8": 8, "i16": 16, "si16": 16}
 
 
