@@ -21,7 +21,6 @@ from tests.model.naive_rules import lowest_rule
 
 F16 = Ptr("f16", "gm"), Ptr("f16", "ub")
 F32 = Ptr("f32", "gm"), Ptr("f32", "ub")
-I64 = Ptr("i64", "gm"), Ptr("i64", "ub")
 
 
 def test_lowest_rule_wins(bench: Bench) -> None:

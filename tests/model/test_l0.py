@@ -22,7 +22,6 @@ from tests.model.conftest import addresses, noise
 from tests.model.naive_loads import half_bytes, nibbles_of
 
 BITS = {"f4E2M1x2": 4, "i8": 8, "f16": 16, "f32": 32}
-SQUARES = {4: 64, 8: 32, 16: 16, 32: 16}
 L0A, L0B = "mte_l1_l0a", "mte_l1_l0b"
 
 step = st.integers(0, 5)
