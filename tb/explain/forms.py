@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from tb.explain.words import GM_UB, loop_of, value_of, words_of
+from tb.explain.words import GM_UB, value_of, words_of
 from tb.isa.burst.op import BurstOp
 from tb.isa.dma.legacy import (
     OUTTOUB,
@@ -26,7 +26,7 @@ from tb.isa.dma.legacy import (
     to_v06,
     writes_between,
 )
-from tb.isa.dma.op import DmaOp
+from tb.isa.dma.op import DmaOp, Loop
 from tb.isa.lower import Descriptor
 from tb.isa.nz.table import DN2NZ
 from tb.isa.profile import current
@@ -66,7 +66,8 @@ class Raw:
         name, op: Its name, and the op that it is an expansion of.
         text: Its operands; each has the value of the field of its name, or of that after ``=``.
         words: Ops that set a word before it, and the word; of an operand no op.
-        when: Whether an op has this form.
+        fixed: Fields of the descriptor that every op with this form has.
+        when: Whether an op with these fields has this form.
         note: What else is to be said.
         without: What is to be said of an op that does not have it, or empty.
     """
@@ -75,6 +76,7 @@ class Raw:
     op: str
     text: str
     words: tuple[tuple[str, str], ...] = ()
+    fixed: Mapping[str, int] = field(default_factory=dict)
     when: Callable[[Any], bool] = lambda _: True
     note: str = ""
     without: str = ""
@@ -83,7 +85,11 @@ class Raw:
     def operands(self) -> tuple[tuple[str, str], ...]:
         """Names of the operands, and the fields of the descriptor that have their values."""
         pairs = (one.partition("=") for one in self.text.split())
-        return tuple((name, field or name) for name, _, field in pairs)
+        return tuple((name, value or name) for name, _, value in pairs)
+
+    def fits(self, desc: Descriptor) -> bool:
+        """Returns whether an op has this form."""
+        return self.when(desc) and all(getattr(desc, x) == y for x, y in self.fixed.items())
 
 
 def _unlooped(desc: DmaOp) -> bool:
@@ -133,7 +139,7 @@ def _repacks(mode: str, code: int) -> Raw:
     return Raw(
         f"copy_gm_to_cbuf_multi_{mode}", "mte_gm_l1_frac",
         f"{_FRAC} loop4_src_stride=outer_stride smallc0=small_c0",
-        (("set_mte2_nz_para", "MTE2_NZ_PARA"),), lambda x: x.mode == code,
+        (("set_mte2_nz_para", "MTE2_NZ_PARA"),), {"mode": code},
     )  # fmt: skip
 
 
@@ -190,7 +196,7 @@ def forms_of(op: AnyOp, desc: Descriptor, registers: DmaRegisters) -> tuple[OpFo
     for raw in RAW_FORMS:
         if raw.op != desc.spec.name:
             continue
-        if not raw.when(desc):
+        if not raw.fits(desc):
             if raw.without:
                 found.append(OpForm("expansion of the compiler", (), RAW, raw.without))
             continue
@@ -199,7 +205,7 @@ def forms_of(op: AnyOp, desc: Descriptor, registers: DmaRegisters) -> tuple[OpFo
             for name, word in raw.words
             if name and word in values
         ]
-        names = [f"{name} {_shown(name, value_of(desc, field))}" for name, field in raw.operands]
+        names = [f"{name} {_shown(name, value_of(desc, value))}" for name, value in raw.operands]
         names += [f"{word} {values[word]:#018x}" for name, word in raw.words if not name]
         lines = (*before, f"{raw.name} {', '.join(names)}")
         found.append(OpForm("expansion of the compiler", lines, RAW, raw.note, text=False))
@@ -226,42 +232,34 @@ def _new_form(op: CopyGmToUbuf | CopyUbufToGm, registers: DmaRegisters) -> list[
 
 def _legacy_form(op: Any, desc: DmaOp | BurstOp) -> list[OpForm]:
     """Returns the form of before v0.6 of a copy that has one; its bytes are the same."""
-    if desc.spec.name == "mte_ub_ub" and isinstance(desc, BurstOp):
+    types: dict[str, Any] = {name: getattr(op, name) for name in ("src_type", "dst_type", "ub_sub")}
+    if desc.spec.name == "mte_ub_ub":
         size = desc.len * UB_BLOCK
         steps = (size + desc.src_gap * UB_BLOCK, size + desc.dst_gap * UB_BLOCK)
-        copy = CopyUbufToUbuf(
-            desc.src_addr, desc.dst_addr, 0, desc.n_burst, size, *steps, op.src_type, op.dst_type,
-            desc.ub_sub,
-        )  # fmt: skip
+        copy = CopyUbufToUbuf(desc.src_addr, desc.dst_addr, 0, desc.n_burst, size, *steps, **types)
         return [OpForm("legacy", (to_text(copy),), _MAPPING, "bytes and strides")]
     if desc.spec.name not in GM_UB or not isinstance(desc, DmaOp):
         return []
     if len(desc.loops) > 2:
-        return [
-            OpForm("legacy", (), _MAPPING, f"none: {len(desc.loops)} loops, the registers have 2")
-        ]
-    load = desc.spec.name == "mte_gm_ub"
-    pairs = [(loop_of(desc, k).ext_stride, loop_of(desc, k).loc_stride) for k in (0, 1)]
-    first, second = pairs if load else [pair[::-1] for pair in pairs]
-    loops = LoopRegisters((loop_of(desc, 0).count, loop_of(desc, 1).count), (first, second))
-    after = DmaRegisters(outtoub=loops) if load else DmaRegisters(ubtoout=loops)
-    way = (OUTTOUB if load else UBTOOUT,)
-    writes: list[LegacySet] = list(writes_between(DmaRegisters(), after, way))
-    copy_: AnyOp
-    if load:
-        unit = desc.elem_bytes if current().legacy_pad_unit == "elements" else 1
+        note = f"none: {len(desc.loops)} loops, the registers have 2"
+        return [OpForm("legacy", (), _MAPPING, note)]
+    first, second = (*desc.loops, *[Loop(1, 0, 0)] * 2)[:2]
+    strides = (first.src_stride, first.dst_stride), (second.src_stride, second.dst_stride)
+    loops = LoopRegisters((first.count, second.count), strides)
+    rows = desc.n_burst, desc.len
+    gm, ub = desc.ext_addr, desc.loc_addr
+    row_steps = desc.ext_stride, desc.loc_stride
+    writes: tuple[LegacySet, ...]
+    if desc.spec.name == "mte_ub_gm":
+        writes = writes_between(DmaRegisters(), DmaRegisters(ubtoout=loops), (UBTOOUT,))
+        last: AnyOp = CopyUbufToGm(ub, gm, 0, *rows, desc.l2, *row_steps, **types)
+    else:
+        writes = writes_between(DmaRegisters(), DmaRegisters(outtoub=loops), (OUTTOUB,))
         if desc.padded:
             dtype = op.pad.dtype if getattr(op, "pad", None) else f"i{8 * desc.elem_bytes}"
-            writes.append(SetMovPadVal(dtype, desc.pad_value))
-        copy_ = CopyGmToUbuf(
-            desc.ext_addr, desc.loc_addr, 0, desc.n_burst, desc.len, desc.left_bytes // unit,
-            desc.right_bytes // unit, int(desc.padded), desc.l2, desc.ext_stride, desc.loc_stride,
-            op.src_type, op.dst_type, desc.ub_sub,
-        )  # fmt: skip
-    else:
-        copy_ = CopyUbufToGm(
-            desc.loc_addr, desc.ext_addr, 0, desc.n_burst, desc.len, desc.l2, desc.ext_stride,
-            desc.loc_stride, op.src_type, op.dst_type, desc.ub_sub,
-        )  # fmt: skip
+            writes = (*writes, SetMovPadVal(dtype, desc.pad_value))
+        unit = desc.elem_bytes if current().legacy_pad_unit == "elements" else 1
+        pads = desc.left_bytes // unit, desc.right_bytes // unit, int(desc.padded)
+        last = CopyGmToUbuf(gm, ub, 0, *rows, *pads, desc.l2, *row_steps, **types)
     note = "from the registers as after reset: counts 1, strides 0, pad value 0"
-    return [OpForm("legacy", tuple(map(to_text, (*writes, copy_))), _MAPPING, note)]
+    return [OpForm("legacy", tuple(map(to_text, (*writes, last))), _MAPPING, note)]

@@ -8,25 +8,16 @@ spec/fixpipe.md, section 12).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from tb.explain.forms import HALVES, LOW_BITS, RAW_FORMS, Raw
-from tb.explain.words import CUT, WordValue, decoded, word_named
-from tb.isa.burst.op import MteL1Bt
+from tb.explain.words import WORDS, WordValue, decoded, fields_in, word_named
+from tb.isa.dma.legacy import GM_I8
 from tb.isa.fix.op import FixOp
-from tb.isa.fix.table import (
-    LAYOUTS_BY_NAME,
-    QUANT_CODES,
-    RELU_MODES,
-    SCALAR_RELU,
-    UB_WHOLE,
-    VECTOR_RELU,
-)
+from tb.isa.fix.table import LAYOUTS_BY_NAME, QUANT_CODES, RELU_MODES, UB_WHOLE, VECTOR_RELU
 from tb.isa.lower import OP_CLASSES
-from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.ops import LEGACY_FORMS, TEXT_FORMS
 from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS
 from tb.language.trace import Raw as Step
@@ -50,9 +41,6 @@ READ_BACK = frozenset((*COPIES, *WRITES))
 
 _64 = (1 << 64) - 1
 
-Fields = Mapping[str, int]
-"""Names of the fields of a word and their values."""
-
 
 class NoFormError(Exception):
     """Words for which there is no v0.6 op, or not enough of them; the message is a sentence."""
@@ -74,7 +62,7 @@ class ReadBack:
     step: Step
     text: str
     words: tuple[WordValue, ...]
-    op: FixOp | MteGmL1Frac | MteL1Bt | None = None
+    op: Op | None = None
     why: str = ""
     notes: tuple[str, ...] = ()
 
@@ -135,13 +123,12 @@ def _copy(step: Step, registers: Mapping[str, int], codes: str) -> ReadBack:
         for _, name in form.words
         if name in held and not isinstance(held[name], Unknown)
     )
-    fields = {word.name: {name: value for name, _, value in word.fields} for word in words}
-    needs = _Needs(fields, {name for name in held if isinstance(held[name], Unknown)})
+    needs, notes = _Needs(form.op, held), list[str]()
     try:
         for name, value in step.operands.items():
             if isinstance(value, Unknown):
                 raise NoFormError(f"operand {name} is not known")
-        op, notes = _MAKERS[form.op](step, needs, codes)
+        op = _op_of(step, needs, codes, notes)
     except NoFormError as error:
         return ReadBack(step, _text(step), words, why=str(error))
     used = tuple(word for word in words if word.name in needs.used)
@@ -150,133 +137,99 @@ def _copy(step: Step, registers: Mapping[str, int], codes: str) -> ReadBack:
 
 
 class _Needs:
-    """Fields of the words that are known, and which of them an op uses."""
+    """Words that are known, and which of them an op uses.
 
-    def __init__(self, fields: Mapping[str, Fields], unknown: set[str]) -> None:
-        self._fields, self._unknown = fields, unknown
+    Attributes:
+        op: The v0.6 op.
+        used: Names of the words that were asked for.
+    """
+
+    def __init__(self, op: str, words: Mapping[str, int]) -> None:
+        self.op, self._words = op, words
         self.used: set[str] = set()
 
     def written(self, name: str) -> bool:
         """Returns whether an op before has written a word."""
-        return name in self._fields or name in self._unknown
+        return name in self._words
 
-    def __getitem__(self, name: str) -> Fields:
-        """Returns the fields of a word.
+    def __getitem__(self, name: str) -> dict[str, int]:
+        """Returns the fields of the op of which a word has bits.
 
         Raises:
             NoFormError: it is not known.
         """
         self.used.add(name)
-        if name in self._fields:
-            return self._fields[name]
-        why = "its value is not known"
-        if name not in self._unknown:
-            why = f"no pto.{next(op for op, word in WRITES.items() if word == name)} is before it"
-        raise NoFormError(f"the op uses {name}, and {why}")
+        if name not in self._words:
+            writer = next(op for op, word in WRITES.items() if word == name)
+            raise NoFormError(f"the op uses {name}, and no pto.{writer} is before it")
+        if isinstance(self._words[name], Unknown):
+            raise NoFormError(f"the op uses {name}, and its value is not known")
+        return fields_in(word_named(name, self.op), self._words[name])
 
 
-Made = tuple[Any, list[str]]
-
-
-def _types(step: Step) -> dict[str, Any]:
+def _op_of(step: Step, words: _Needs, codes: str, notes: list[str]) -> Op:
+    """Returns the op that a register form stands for; what is assumed is added to the notes."""
+    form, kind = COPIES[step.name], OP_CLASSES[words.op]
+    pairs = zip(form.operands, step.operands.values(), strict=False)
+    values = {**{field: value for (_, field), value in pairs}, **form.fixed}
+    if issubclass(kind, FixOp):
+        values |= _write_back(kind, words, codes, notes)
+    else:
+        for _, name in form.words:
+            values |= words[name]
+    if "small_c0" in values:
+        values["small_c0"] &= 1  # Of a flag.
     source, target = step.pointers
-    return {"src_type": source, "dst_type": target}
+    op = kind.built(_known(kind, values), "f32", "f32")
+    return replace(op, src_type=source, dst_type=target)
 
 
-def _repack(step: Step, words: _Needs, _: str) -> Made:
-    values, group = step.operands, words["MTE2_NZ_PARA"]
-    operands: list[Any] = [values["gm_src"], values["l1_dst"], step.name.rsplit("_", 1)[1]]
-    operands += [values[name] for name in ("n_value", "d_value", "loop1_src_stride")]
-    operands += [group[name] for name in ("group_count", "loop2", "loop3", "loop4")]
-    operands += [values[name] for name in ("loop4_src_stride", "l2_cache_ctl")]
-    operands.append(values["smallc0_en"] & 1)
-    return MteGmL1Frac(*operands, **_types(step)), []
+def _known(kind: type[Op], values: Mapping[str, int]) -> dict[str, int]:
+    return {name: value for name, value in values.items() if name in kind.spec.layout}
 
 
-def _bias(step: Step, _: _Needs, _codes: str) -> Made:
-    values = step.operands
-    names = ("src", "dst", "len_burst", "n_burst", "src_gap", "dst_gap")
-    return MteL1Bt(*(values[name] for name in names), *step.pointers), []
-
-
-def _write_back(step: Step, words: _Needs, codes: str) -> Made:
-    """Returns the write-back of the words; saturation and atomic updates are those of CTRL."""
-    xm, xt, _ = words["Xm"], words["Xt"], words["CTRL"]
-    notes: list[str] = []
-    if xt["clip enable"]:
+def _write_back(kind: type[FixOp], words: _Needs, codes: str, notes: list[str]) -> dict[str, int]:
+    """Returns the fields that words have; saturation and atomic updates are those of CTRL."""
+    values, _ = words["Xm"] | words["Xt"], words["CTRL"]
+    if values["clip_en"]:
         raise NoFormError("Xt enables a clip, whose code and register are not specified")
-    values = {
-        **xm, **xt,
-        "src_addr": step.operands["src"], "dst_addr": step.operands["dst"],
-        "ub_sub": xt.get("sub-block", 0),
-        **_quant(xt, words, codes, notes), **_relu(xt, words, notes), **_layout(xt, words, notes),
-    }  # fmt: skip
-    if xt.get("dual mode", UB_WHOLE) != UB_WHOLE:
-        raise NoFormError(f"codes of the dual mode are not specified: it is {xt['dual mode']}")
-    op = OP_CLASSES[COPIES[step.name].op].built(values, "f32", "f32")
-    return replace(op, **_types(step)), notes
+    if values.get("ub_mode", UB_WHOLE) != UB_WHOLE:
+        raise NoFormError(f"codes of the dual mode are not specified: it is {values['ub_mode']}")
+    code, most = values["relu"], max(RELU_MODES.values())
+    if code > most:
+        raise NoFormError(f"relu code {code} is none: 0..{most}")
+    values |= {"quant": _quant(values["quant"], codes, notes)}
+    segment = FB_SEGMENTS["pre_relu"]
+    if code == VECTOR_RELU:
+        notes.append(f"segment {segment} of fb is taken for the alphas: FPC has no segment")
+    values |= _layout(values, words, notes)
+    op = kind.of(_known(kind, values), GM_I8, GM_I8)
+    for word in WORDS:
+        if words.op in word.ops and word.name in WRITES.values() and word.when(op):
+            values |= words[word.name]
+    if values.get("offset") or values.get("sign"):
+        raise NoFormError("QUANT_PRE has an offset or a sign, which no v0.6 op with a scalar has")
+    values["quant_addr"] = values["quant_addr"] if op.vector_quant else 0
+    values["relu_addr"] = segment << FB_SEGMENT_SHIFT | values["relu_addr"] if op.vector_relu else 0
+    return values
 
 
-def _quant(xt: Fields, words: _Needs, codes: str, notes: list[str]) -> Fields:
-    """Returns the fields of the descriptor that the quantization sets."""
-    code = xt["quant code 5"] << 5 | xt["quant code 4:0"]
+def _quant(code: int, codes: str, notes: list[str]) -> int:
+    """Returns the field of the descriptor of a code in Xt."""
     mode = QUANT_CODES[codes].get(code)
     if mode is None:
         raise NoFormError(f"quant code {code} is none of the table {codes} (option --quant-codes)")
-    if not code:
-        return {}
-    notes.append(f"quant code {code} of Xt is {mode.name} in the table {codes} (A-50)")
-    if mode.vector:
-        return {"quant": mode.code, "quant_addr": words["FPC"]["quant offset / 128"] * 128}
-    if not mode.scale:
-        return {"quant": mode.code}
-    record = words["QUANT_PRE"]
-    if record["offset"] or record["sign"]:
-        raise NoFormError("QUANT_PRE has an offset or a sign, which no v0.6 op with a scalar has")
-    return {"quant": mode.code, "quant_scale": _number(record, "scale")}
+    if code:
+        notes.append(f"quant code {code} of Xt is {mode.name} in the table {codes} (A-50)")
+    return mode.code
 
 
-def _number(word: Fields, name: str) -> int:
-    return word[name] << CUT | word["unused"]
-
-
-def _relu(xt: Fields, words: _Needs, notes: list[str]) -> Fields:
-    """Returns the fields of the descriptor with the parameters of the relu."""
-    code, most = xt["relu"], max(RELU_MODES.values())
-    if code > most:
-        raise NoFormError(f"relu code {code} is none: 0..{most}")
-    if code == SCALAR_RELU:
-        return {"relu_alpha": _number(words["RELU_ALPHA"], "alpha")}
-    if code != VECTOR_RELU:
-        return {}
-    segment = FB_SEGMENTS["pre_relu"]
-    notes.append(f"segment {segment} of fb is taken for the alphas: FPC has no segment")
-    offset = words["FPC"]["relu offset / 64"] * 64
-    return {"relu_addr": segment << FB_SEGMENT_SHIFT | offset}
-
-
-def _layout(xt: Fields, words: _Needs, notes: list[str]) -> Fields:
-    """Returns the fields of the descriptor with layout, its operand and loop3."""
-    if xt["nz2nd"] and xt["nz2dn"]:
+def _layout(values: Mapping[str, int], words: _Needs, notes: list[str]) -> dict[str, int]:
+    """Returns the layout of the bits of Xt, and whether LOOP3_PARA is read."""
+    chosen = [name for name in ("nz2nd", "nz2dn") if values[name]]
+    if len(chosen) > 1:
         raise NoFormError("Xt selects nz2nd and nz2dn")
-    if not (xt["nz2nd"] or xt["nz2dn"]):
-        return {"layout": LAYOUTS_BY_NAME["nz2nz"]}
-    made = {"layout": LAYOUTS_BY_NAME["nz2dn" if xt["nz2dn"] else "nz2nd"]}
-    if xt["nz2dn"]:
-        made["k"] = words["CHANNEL_PARA"]["K"]
-    if not words.written("LOOP3_PARA"):
+    if chosen and not words.written("LOOP3_PARA"):
         notes.append("no pto.set_loop3_para is before it: no loop3 is taken")
-        return made
-    loop = words["LOOP3_PARA"]
-    counts = {"loop3_count": loop["count"], "loop3_src": loop["src stride"]}
-    return {**made, **counts, "loop3_en": 1, "loop3_dst": loop["dst stride"]}
-
-
-_MAKERS: dict[str, Callable[[Step, _Needs, str], Made]] = {
-    "mte_gm_l1_frac": _repack,
-    "mte_l1_bt": _bias,
-    "mte_l0c_gm": _write_back,
-    "mte_l0c_l1": _write_back,
-    "mte_l0c_ub": _write_back,
-}
-"""v0.6 op to the function that makes it of words."""
+    loop3 = bool(chosen) and words.written("LOOP3_PARA")
+    return {"layout": LAYOUTS_BY_NAME[chosen[0] if chosen else "nz2nz"], "loop3_en": int(loop3)}

@@ -7,25 +7,33 @@ spec/fixpipe.md, section 12; spec/order_and_atomics.md, section 5).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tb.isa.burst.table import WIDEN_F16
-from tb.isa.dma.op import NO_LOOP, DmaLoop, DmaOp
+from tb.isa.dma.op import DmaOp
 from tb.isa.fix.table import NZ2DN, SAT_MODES, SCALAR_RELU
 from tb.isa.lower import Descriptor
-from tb.isa.spaces import FB_SEGMENT_SHIFT
 
 
 @dataclass(frozen=True, slots=True)
 class Bits:
-    """A field of a register word: its bits, its name, and the field with its value."""
+    """A field of a register word.
+
+    Attributes:
+        msb, lsb, name: Its bits and its name.
+        field: Field of the descriptor with its value, one of ``DERIVED``, or a constant.
+        high, low: Bits of that field that it holds; of all bits ``high`` is None.
+    """
 
     msb: int
     lsb: int
     name: str
     field: str
+    high: int | None = None
+    low: int = 0
 
     @property
     def width(self) -> int:
@@ -37,9 +45,14 @@ class Bits:
         """Its bits as text."""
         return f"{self.msb}:{self.lsb}" if self.width > 1 else f"{self.lsb}"
 
-    def of(self, value: int) -> int:
-        """Returns the bits of a value that it holds."""
-        return value & ((1 << self.width) - 1)
+    def within(self, word: int) -> int:
+        """Returns its value in a word."""
+        return word >> self.lsb & (1 << self.width) - 1
+
+    def of(self, desc: Descriptor) -> int:
+        """Returns its value for an op, which may be more than it holds."""
+        value = value_of(desc, self.field)
+        return value if self.high is None else (value & (2 << self.high) - 1) >> self.low
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,39 +76,10 @@ class Word:
     note: str = ""
 
 
-def loop_of(desc: DmaOp, number: int) -> DmaLoop:
-    """Returns a loop; one that is absent has one iteration."""
-    return desc.field_loops[number] if number < desc.n_loops else NO_LOOP
-
-
-def _loop(number: int, name: str) -> Callable[[Any], int]:
-    return lambda x: int(getattr(loop_of(x, number), name))
-
-
-def _offset(address: int) -> int:
-    return address & ((1 << FB_SEGMENT_SHIFT) - 1)
-
-
-CUT = 13
-"""Low bits of a number that play no part; the compiler writes them, too."""
-
 DERIVED: dict[str, Callable[[Any], int]] = {
-    **{
-        f"loop{number}_{name}": _loop(number - 1, name)
-        for number in (1, 2)
-        for name in ("count", "loc_stride", "ext_stride")
-    },
     "f16": lambda x: int(x.widen == WIDEN_F16),
     "nz2dn": lambda x: int(x.layout == NZ2DN),
     "nz2nd": lambda x: int(x.layout in (0, 1)),
-    "quant_low": lambda x: x.quant & 31,
-    "quant_high": lambda x: x.quant >> 5,
-    "quant_row": lambda x: _offset(x.quant_addr) // 128,
-    "relu_row": lambda x: _offset(x.relu_addr) // 64,
-    "scale": lambda x: x.quant_scale >> CUT,
-    "scale_rest": lambda x: x.quant_scale & (1 << CUT) - 1,
-    "alpha": lambda x: x.relu_alpha >> CUT,
-    "alpha_rest": lambda x: x.relu_alpha & (1 << CUT) - 1,
     "sat_nan": lambda x: int(x.sat == SAT_MODES["preserve_nan"]),
     "sat_off": lambda x: int(x.sat == SAT_MODES["nosat"]),
 }
@@ -110,14 +94,21 @@ def value_of(desc: Any, field: str) -> int:
     return value
 
 
+_BITS = re.compile(r"(\d+)(?::(\d+))? ([^=]+?)(?: = (\w+)(?:\[(\d+):(\d+)\])?)?")
+
+
 def _bits(text: str) -> tuple[Bits, ...]:
-    """Returns fields of a word as ``msb:lsb name = field``; the name may be the field's own."""
+    """Returns fields of a word as ``msb:lsb name = field[high:low]``.
+
+    The name may be the field's own, and all bits are those of a field without ``[high:low]``.
+    """
     found = []
     for one in text.split(", "):
-        place, _, name = one.partition(" ")
-        msb, _, lsb = place.partition(":")
-        title, _, field = name.partition(" = ")
-        found.append(Bits(int(msb), int(lsb or msb), title, field or title))
+        match = _BITS.fullmatch(one)
+        assert match is not None, one
+        msb, lsb, name, field, high, low = match.groups()
+        cut = (int(high), int(low)) if high else ()
+        found.append(Bits(int(msb), int(lsb or msb), name, field or name, *cut))
     return tuple(found)
 
 
@@ -132,8 +123,8 @@ GM_UB = ("mte_gm_ub", "mte_ub_gm")
 _FIX = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
 
 _XT = (
-    "62 nz2dn, 43 nz2nd, 42 split, 41:39 relu, 38:34 quant code 4:0 = quant_low, "
-    "33:32 unit_flag, 31:30 clip enable = clip_en, 29 quant code 5 = quant_high"
+    "62 nz2dn, 43 nz2nd, 42 split, 41:39 relu, 38:34 quant code 4:0 = quant[4:0], "
+    "33:32 unit_flag, 31:30 clip enable = clip_en, 29 quant code 5 = quant[15:5]"
 )
 _ATOMIC = "10:9 atomic op = atomic_op, 8:6 atomic type = atomic_type"
 _CODES = "codes of clip enable and dual mode are not specified; of an op, those of its descriptor"
@@ -141,15 +132,15 @@ _CODES = "codes of clip enable and dual mode are not specified; of an op, those 
 WORDS: tuple[Word, ...] = (
     Word(
         "LOOP_SIZE", GM_UB, _DMA4,
-        _bits("41:21 loop2 count = loop2_count, 20:0 loop1 count = loop1_count"), _few,
+        _bits("41:21 loop2 count = loop1_count, 20:0 loop1 count = loop0_count"), _few,
     ),
     *(
         Word(
-            f"LOOP{k}_STRIDE", GM_UB, _DMA4,
+            f"LOOP{k + 1}_STRIDE", GM_UB, _DMA4,
             _bits(f"60:40 ub stride = loop{k}_loc_stride, 39:0 gm stride = loop{k}_ext_stride"),
             _few,
         )
-        for k in (1, 2)
+        for k in (0, 1)
     ),
     Word(
         "MOV_PAD_VAL", ("mte_gm_ub",), "spec/dma.md, section 3",
@@ -187,19 +178,20 @@ WORDS: tuple[Word, ...] = (
     Word("CHANNEL_PARA", _FIX, _FIX12, _bits("63:48 K = k"), lambda x: x.layout == NZ2DN),
     Word(
         "FPC", _FIX, _FIX12,
-        _bits("63 reset of unit flags = 0, 15:8 quant offset / 128 = quant_row, "
-              "7:0 relu offset / 64 = relu_row"),
+        _bits("63 reset of unit flags = 0, 15:8 quant offset / 128 = quant_addr[15:7], "
+              "7:0 relu offset / 64 = relu_addr[15:6]"),
         lambda x: x.vector_quant or x.vector_relu,
         "the segments of fb are not in the word",
     ),
     Word(
         "QUANT_PRE", _FIX, _FIX12,
-        _bits(f"46 sign = 0, 45:37 offset = 0, 31:{CUT} scale, {CUT - 1}:0 unused = scale_rest"),
+        _bits("46 sign = 0, 45:37 offset = 0, 31:13 scale = quant_scale[31:13], "
+              "12:0 unused = quant_scale[12:0]"),
         lambda x: x.mode.scale and not x.mode.vector,
     ),
     Word(
         "RELU_ALPHA", _FIX, _FIX12,
-        _bits(f"31:{CUT} alpha, {CUT - 1}:0 unused = alpha_rest"),
+        _bits("31:13 alpha = relu_alpha[31:13], 12:0 unused = relu_alpha[12:0]"),
         lambda x: x.relu == SCALAR_RELU,
     ),
     Word(
@@ -229,18 +221,10 @@ class WordValue:
 def words_of(desc: Descriptor) -> tuple[WordValue, ...]:
     """Returns the register words of an op; a value that does not fit is said to be cut."""
     return tuple(
-        coded(word, [value_of(desc, bits.field) for bits in word.fields])
+        coded(word, [bits.of(desc) for bits in word.fields])
         for word in WORDS
         if desc.spec.name in word.ops and word.when(desc)
     )
-
-
-def coded(word: Word, values: Sequence[int]) -> WordValue:
-    """Returns a word with these values of its fields."""
-    pairs = list(zip(word.fields, values, strict=True))
-    cut = [bits.name for bits, value in pairs if value >> bits.width]
-    note = f"{', '.join(cut)}: more than the bits hold" if cut else ""
-    return _valued(word, sum(bits.of(value) << bits.lsb for bits, value in pairs), values, note)
 
 
 def word_named(name: str, op: str = "") -> Word:
@@ -248,21 +232,33 @@ def word_named(name: str, op: str = "") -> Word:
     return next(word for word in WORDS if word.name == name and (not op or op in word.ops))
 
 
+def coded(word: Word, values: Sequence[int]) -> WordValue:
+    """Returns a word with these values of its fields."""
+    pairs = list(zip(word.fields, values, strict=True))
+    cut = [bits.name for bits, value in pairs if value >> bits.width]
+    note = f"{', '.join(cut)}: more than the bits hold" if cut else ""
+    total = sum(bits.within(value << bits.lsb) << bits.lsb for bits, value in pairs)
+    return _valued(word, total, values, note)
+
+
 def decoded(word: Word, value: int) -> WordValue:
     """Returns the fields of a word with a value; of bits in no field the value is told."""
-    values = [bits.of(value >> bits.lsb) for bits in word.fields]
-    known = sum(bits.of(-1) << bits.lsb for bits in word.fields)
-    rest = value & ~known
-    note = f"bits {rest:#x} are in no field" if rest else ""
-    return _valued(word, value, values, note)
+    values = [bits.within(value) for bits in word.fields]
+    rest = value - sum(x << bits.lsb for bits, x in zip(word.fields, values, strict=True))
+    return _valued(word, value, values, f"bits {rest:#x} are in no field" if rest else "")
+
+
+def fields_in(word: Word, value: int) -> dict[str, int]:
+    """Returns the fields of an op of which a word has bits, derived ones, constants by name."""
+    found: dict[str, int] = {}
+    for bits in word.fields:
+        name = bits.name if bits.field.isdigit() else bits.field
+        found[name] = found.get(name, 0) | bits.within(value) << bits.low
+    return found
 
 
 def _valued(word: Word, total: int, values: Sequence[int], note: str) -> WordValue:
-    fields = zip(word.fields, values, strict=True)
-    return WordValue(
-        word.name,
-        total,
-        tuple((bits.name, bits.place, value) for bits, value in fields),
-        word.source,
-        "; ".join(filter(None, (word.note, note))),
-    )
+    pairs = zip(word.fields, values, strict=True)
+    fields = tuple((bits.name, bits.place, value) for bits, value in pairs)
+    notes = "; ".join(filter(None, (word.note, note)))
+    return WordValue(word.name, total, fields, word.source, notes)
