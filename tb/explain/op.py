@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tb.explain.forms import RAW, OpForm, forms_of
@@ -28,7 +27,7 @@ from tb.isa.lower import Descriptor
 from tb.isa.ops import TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.profile import current
-from tb.isa.spaces import Space
+from tb.isa.spaces import Space, located
 from tb.isa.text import to_text
 from tb.language.lowered import Lowering
 from tb.language.rules.check import HINT_RULES
@@ -51,6 +50,14 @@ class FieldValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Packed:
+    """A descriptor: its fields, the opcode first, and its words of 32 bits, the lowest first."""
+
+    fields: tuple[FieldValue, ...] = ()
+    words: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """Parameters in fb that an op reads: ``count`` of ``size`` bytes from ``address`` on."""
 
@@ -62,10 +69,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Explained:
-    """What is said of an op.
+    """The record of an op: text shows it, JSON has its fields under their names.
 
     Attributes:
-        name: Mnemonic as written.
+        op: Mnemonic as written.
         text: The op as one line.
         place: Its place in a file, or empty.
         run: Which of its executions this is, and of how many; empty for the only one.
@@ -77,19 +84,18 @@ class Explained:
             ``NO_BYTES`` (it moves none, or no engine executes it).
         verdict: The same as a sentence.
         rules: Rules with their verdicts.
-        parts: The byte map; empty where nothing is moved.
         layout: How rows, groups and tiles lie in the memories, and the steps of values, as
             sentences.
+        parts: The byte map; empty where nothing is moved.
         view: How a picture places the bytes; empty where nothing is moved.
         parameters: Parameters in fb that are read.
-        words: Register words.
         forms: Other forms.
-        fields: Fields of the descriptor, the opcode first; empty where there is none.
-        packed: The descriptor in words of 32 bits, least significant first.
-        differences: Knobs of the profile that matter.
+        words: Register words.
+        descriptor: Its descriptor; empty where there is none.
+        profiles: Knobs of the profile that matter.
     """
 
-    name: str
+    op: str
     text: str
     place: str
     run: str
@@ -99,79 +105,89 @@ class Explained:
     status: str
     verdict: str
     rules: tuple[Verdict, ...] = ()
-    parts: tuple[Part, ...] = ()
     layout: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
     view: str = ""
     parameters: tuple[Parameter, ...] = ()
-    words: tuple[WordValue, ...] = ()
     forms: tuple[OpForm, ...] = ()
-    fields: tuple[FieldValue, ...] = ()
-    packed: tuple[int, ...] = ()
-    differences: tuple[Difference, ...] = ()
+    words: tuple[WordValue, ...] = ()
+    descriptor: Packed = Packed()
+    profiles: tuple[Difference, ...] = ()
 
     @property
     def bare(self) -> bool:
         """Whether it is no op that moves bytes, or not known which it moves."""
-        writes = self.pipe == Pipe.S.value
-        return writes or self.status in (NO_BYTES, UNKNOWN)
+        return self.pipe == Pipe.S.value or self.status in (NO_BYTES, UNKNOWN)
 
     @property
-    def memories(self) -> tuple[Space, ...]:
-        """Memories that are written."""
-        return tuple(dict.fromkeys(part.space for part in self.parts))
+    def memories(self) -> dict[Space, str]:
+        """Memories that are written, and their names."""
+        found: dict[Space, str] = {}
+        for part in self.parts:
+            found.setdefault(part.space, located(part.space, part.dst)[0])
+        return found
 
 
 def explain(one: Chosen) -> Explained:
-    """Returns what is to be said of an op under the profile of this process."""
-    op, raw, name, notes = one.op, one.raw, one.name, one.notes
+    """Returns the record of an op under the profile of this process."""
+    op, raw, notes = one.op, one.raw, one.notes
     if raw is not None:
         notes = (*notes, *raw.notes, *([f"no v0.6 op is shown: {raw.why}"] if raw.why else ()))
-    pipe = PIPES.get(TEXT_FORMS.get(name, COPIES[name].op if name in COPIES else name))
+    form = COPIES[one.name].op if one.name in COPIES else TEXT_FORMS.get(one.name, one.name)
+    pipe = PIPES.get(form)
+    record = Explained(
+        one.name, raw.text if raw else f"pto.{one.name}", one.place, one.run, notes,
+        pipe.value if pipe else "", str(current()), UNKNOWN, one.unknown,
+        words=raw.words if raw else (),
+    )  # fmt: skip
+    if one.unknown:
+        return record
+    if op is None:
+        return replace(record, status=NO_BYTES, verdict=sentence(one.name, foreign=True))
     held = one.registers or DmaRegisters()
-    explained = partial(
-        Explained, name, place=one.place, run=one.run, pipe=pipe.value if pipe else "",
-        profile=str(current()),
-    )  # fmt: skip
-    if op is None or one.unknown:
-        text, words = (raw.text, raw.words) if raw else (f"pto.{name}", ())
-        status, verdict = UNKNOWN, one.unknown
-        if not one.unknown:
-            status, verdict = NO_BYTES, sentence(name, foreign=True)
-        return explained(text, notes=notes, status=status, verdict=verdict, words=words)
     lowering = Lowering(op, held, one.ctrl)
-    rules = verdicts(lowering)
+    record = replace(record, text=raw.text if raw else to_text(op), rules=verdicts(lowering))
     if isinstance(op, LegacySet | CtrlOp):
-        status, verdict = NO_BYTES, effect(op)
-        if any(rule.state == BROKEN for rule in rules):
-            status = REPORTED
-            verdict = (
-                f"{rules[0].rule}: the op retires with this rule and its register is unchanged"
-            )
-        return explained(
-            to_text(op), notes=notes, status=status, verdict=verdict, rules=rules,
-            words=written_words(op, held, one.ctrl),
-        )  # fmt: skip
+        return _of_register(record, op, held, one.ctrl)
     desc = lowering.descriptor
-    status, verdict = judged(rules, desc)
-    found: dict[str, Any] = {}
+    status, verdict = judged(record.rules, desc)
+    changed = differences(op, held, one.ctrl)
+    record = replace(record, status=status, verdict=verdict, profiles=changed)
     if desc is not None:
-        found = {
-            "words": words_of(desc),
-            "forms": forms_of(op, desc, held),
-            "fields": _fields(desc),
-            "packed": _words(packed(desc)),
-        }
-    if raw:
-        found |= {"words": raw.words, "forms": (OpForm("v0.6", (to_text(op),), RAW),)}
-    if desc is not None and status in (LEGAL, UNDEFINED):
-        found |= {"parts": parts_of(desc), "layout": layout_lines(desc), "view": view_of(desc)}
-        if isinstance(desc, FixOp):
-            notes = (*notes, *remarks(desc))
-            found["parameters"] = _parameters(desc)
-    return explained(
-        raw.text if raw else to_text(op), notes=notes, status=status, verdict=verdict, rules=rules,
-        differences=differences(op, held, one.ctrl), **found,
-    )  # fmt: skip
+        record = _of_descriptor(record, desc)
+        if raw is None:
+            forms, words = forms_of(op, desc, held), words_of(desc)
+            record = replace(record, forms=forms, words=words)
+    if raw is not None:
+        record = replace(record, forms=(OpForm("v0.6", (to_text(op),), RAW),))
+    return record
+
+
+def _of_register(
+    record: Explained, op: LegacySet | CtrlOp, held: DmaRegisters, ctrl: int
+) -> Explained:
+    """Returns the record of an op that writes a register."""
+    status, verdict = NO_BYTES, effect(op)
+    if any(rule.state == BROKEN for rule in record.rules):
+        first = record.rules[0].rule
+        status = REPORTED
+        verdict = f"{first}: the op retires with this rule and its register is unchanged"
+    return replace(record, status=status, verdict=verdict, words=written_words(op, held, ctrl))
+
+
+def _of_descriptor(record: Explained, desc: Descriptor) -> Explained:
+    """Returns the record with the descriptor, and with the bytes where the op moves some."""
+    record = replace(record, descriptor=_packed(desc))
+    if record.status not in (LEGAL, UNDEFINED):
+        return record
+    bytes_: dict[str, Any] = {
+        "parts": parts_of(desc),
+        "layout": layout_lines(desc),
+        "view": view_of(desc),
+    }
+    if isinstance(desc, FixOp):
+        bytes_ |= {"notes": (*record.notes, *remarks(desc)), "parameters": _parameters(desc)}
+    return replace(record, **bytes_)
 
 
 def judged(rules: tuple[Verdict, ...], desc: Descriptor | None) -> tuple[str, str]:
@@ -205,15 +221,13 @@ def _parameters(desc: FixOp) -> tuple[Parameter, ...]:
     )
 
 
-def _fields(desc: Descriptor) -> tuple[FieldValue, ...]:
+def _packed(desc: Descriptor) -> Packed:
     values = field_values(desc)
     opcode = FieldValue("opcode", OPCODE_BITS - 1, 0, desc.spec.opcode, desc.spec.name)
-    rows = (
+    fields = [
         FieldValue(name, placed.msb, placed.lsb, values[name], placed.field.doc)
         for name, placed in desc.spec.layout.items()
-    )
-    return (opcode, *rows)
-
-
-def _words(number: int) -> tuple[int, ...]:
-    return tuple(number >> 32 * k & 0xFFFFFFFF for k in range(DESC_WORDS))
+    ]
+    number = packed(desc)
+    words = tuple(number >> 32 * k & 0xFFFFFFFF for k in range(DESC_WORDS))
+    return Packed((opcode, *fields), words)

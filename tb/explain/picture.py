@@ -197,7 +197,7 @@ def svg(op: Explained) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         f'role="img" aria-labelledby="title desc">\n'
-        f'<title id="title">Bytes of {escape(op.name)}</title>\n'
+        f'<title id="title">Bytes of {escape(op.op)}</title>\n'
         f'<desc id="desc">{escape(op.verdict)}. {escape(moved)}.</desc>\n'
         f"<style>{_style()}\n</style>\n"
         f'<rect class="page" x="0" y="0" width="{WIDTH}" height="{height}"/>\n'
@@ -270,13 +270,13 @@ def page(ops: Sequence[Explained]) -> str:
     parts: list[str] = []
     for op in ops:
         lines = "\n".join(text for text, _ in op_lines(op, SECTIONS, 64))
-        title = escape(f"{op.name} {op.place}".strip())
+        title = escape(f"{op.op} {op.place}".strip())
         parts.append(
             f"<h2>{title}</h2>\n{_unique(svg(op), len(parts))}\n"
             f"<details><summary>Rules, bytes, registers, descriptor</summary>"
             f"<pre>{escape(lines)}</pre></details>"
         )
-    name = escape(ops[0].name if len(ops) == 1 else f"{len(ops)} ops")
+    name = escape(ops[0].op if len(ops) == 1 else f"{len(ops)} ops")
     return _PAGE.format(title=f"pto-dv explain: {name}", body="\n".join(parts))
 
 

@@ -80,11 +80,10 @@ def link_line(link: Link, width: int = 0) -> str:
 
 def _links(op: Explained, most: int) -> Iterator[Line]:
     """Yields the ranges of each memory, with the untouched gaps between them."""
-    for space in op.memories:
+    for space, name in op.memories.items():
         links, complete = first_links(op.parts, space, most, repeats=True)
         width = len(extent(space, 0, 2))
-        first = next(part.dst for part in op.parts if part.space is space)
-        yield f"  {heading(space, first)}", HEAD
+        yield f"  {name.upper()}", HEAD
         end = None
         for link in links:
             if end is not None and link.dst > end:
@@ -136,31 +135,31 @@ def _registers(op: Explained, _: int) -> Iterator[Line]:
     for word in op.words:
         note = f": {word.note}" if word.note else ""
         yield f"  {word.name} = {word.value:#018x} [{word.source}]{note}", ""
-        fields = [f"[{bits}] {name} {value}" for name, bits, value in word.fields]
+        fields = [f"[{one.bits}] {one.name} {one.value}" for one in word.fields]
         yield f"    {', '.join(fields)}", ""
     if not op.forms and not op.words:
         yield "  the specification has no register form of it", ""
 
 
 def _descriptor(op: Explained, _: int) -> Iterator[Line]:
-    if not op.fields:
+    if not op.descriptor.fields:
         yield "  no descriptor holds the op", ""
         return
-    for one in op.fields:
+    for one in op.descriptor.fields:
         bits = f"{one.msb}:{one.lsb}"
         value = f"{one.value} ({one.value:#x})" if one.value > 9 else f"{one.value}"
         yield f"  {bits:>7}  {one.name:<17} {value:<24} {one.doc}".rstrip(), ""
-    words = [f"{word:08x}" for word in reversed(op.packed)]
+    words = [f"{word:08x}" for word in reversed(op.descriptor.words)]
     yield "  packed, bit 511 first", ""
     for start in range(0, len(words), 8):
         yield f"    {' '.join(words[start : start + 8])}", ""
 
 
 def _profiles(op: Explained, _: int) -> Iterator[Line]:
-    if not op.differences:
+    if not op.profiles:
         yield "  none: rules and bytes are the same with every knob", ""
-    knobs = [one for one in op.differences if one.what != "profile"]
-    for one in op.differences:
+    knobs = [one for one in op.profiles if one.what != "profile"]
+    for one in op.profiles:
         name = "profile" if one.what == "profile" else f"knob {one.what}"
         yield f"  {name}: {one.here} here, {one.there} there", ""
         if one.what != "profile":
@@ -238,34 +237,30 @@ def answer_lines(answer: Answer, most: int) -> Iterator[Line]:
         yield "  the op touches no byte of this memory", ""
         return
     width = len(extent(space, 0, 2))
-    listed: list[tuple[int, str, str]] = [
-        (link.dst, f"written: {link_line(link, width)}", "") for link in answer.written
-    ]
-    listed += [
-        (first, f"written: {extent(space, first, last - first + 1):<{width}}  untouched", DIM)
-        for first, last in answer.untouched
-    ]
-    listed.sort(key=lambda one: one[0])
-    reads: list[tuple[int, str, str]] = []
-    for link in answer.read:
-        start = link.sources[0][0]
-        ranges = ", ".join(extent(space, at, length) for at, length in link.sources)
-        where = link.part.space
-        target = f"{heading(where, link.dst)} {extent(where, link.dst, link.size)}"
-        label = f"  ({link.label})" if link.label else ""
-        reads.append((start, f"read:    {ranges} -> {target}  {link.kind}{label}", ""))
-    reads += [
-        (first, f"read:    {extent(space, first, last - first + 1):<{width}}  not read", DIM)
-        for first, last in answer.unread
-    ]
-    reads.sort(key=lambda one: one[0])
-    for lines in (listed, reads):
+    written = [(link.dst, f"written: {link_line(link, width)}", "") for link in answer.written]
+    read = [(link.sources[0][0], f"read:    {_reading(space, link)}", "") for link in answer.read]
+    for lines, holes, verb, words in (
+        (written, answer.untouched, "written:", "untouched"),
+        (read, answer.unread, "read:   ", "not read"),
+    ):
+        for first, last in holes:
+            hole = f"{extent(space, first, last - first + 1):<{width}}"
+            lines.append((first, f"{verb} {hole}  {words}", DIM))
+        lines.sort(key=lambda one: one[0])
         yield from ((f"  {text}", style) for _, text, style in lines[:most])
         if len(lines) > most:
             yield f"  ... {len(lines) - most} more ranges; --rows shows more", DIM
     yield from ((f"  read:    {text}", "") for text in answer.parameters)
     if not answer.complete:
         yield "  ... the answer is not complete: ask for fewer bytes", DIM
+
+
+def _reading(space: Space, link: Link) -> str:
+    """Returns which bytes of a memory a link reads, and what is made from them."""
+    ranges = ", ".join(extent(space, at, size) for at, size in link.sources)
+    where = link.part.space
+    target = f"{heading(where, link.dst)} {extent(where, link.dst, link.size)}"
+    return f"{ranges} -> {target}  {link.kind}" + (f"  ({link.label})" if link.label else "")
 
 
 def show(lines: Iterable[Line]) -> None:

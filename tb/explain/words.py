@@ -208,12 +208,21 @@ WORDS: tuple[Word, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
+class BitsValue:
+    """A field of a word with its value."""
+
+    name: str
+    bits: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
 class WordValue:
-    """A word of an op: name, value, (name, bits, value) of its fields, place, note."""
+    """A word of an op: name, value, fields, place in the specification, note."""
 
     name: str
     value: int
-    fields: tuple[tuple[str, str, int], ...]
+    fields: tuple[BitsValue, ...]
     source: str
     note: str
 
@@ -259,6 +268,6 @@ def fields_in(word: Word, value: int) -> dict[str, int]:
 
 def _valued(word: Word, total: int, values: Sequence[int], note: str) -> WordValue:
     pairs = zip(word.fields, values, strict=True)
-    fields = tuple((bits.name, bits.place, value) for bits, value in pairs)
+    fields = tuple(BitsValue(bits.name, bits.place, value) for bits, value in pairs)
     notes = "; ".join(filter(None, (word.note, note)))
     return WordValue(word.name, total, fields, word.source, notes)
