@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -69,58 +68,55 @@ def of_file(
         PtoError: the program cannot be read or walked, or there is no such op.
     """
     from tb.language.reader import read_file
-    from tb.language.run.walk import entries, running
+    from tb.language.run.walk import entries
 
     source = read_file(path)
-    names = (function,) if function else entries(source) or ("",)
     found: list[Chosen] = []
     others: list[Chosen] = []
-    for name in names:
-        known, notes = _assumed(source, name, arguments)
-        walk = partial(
-            _walked, source, function=name, arguments=known, static=True, foreign="skip",
-            ubuf_to_ubuf=ubuf_to_ubuf,
-        )  # fmt: skip
-        walked = walk()
-        cores = {core.number for core in running(source)}
-        seen = _Seen(run, tuple(notes), _missing(walked, known), quant_codes, cores)
-        seen.add(walked, None)
-        seen.add_untaken(walk, walked)
-        listed = seen.ordered()
-        before = len({one.place for one in found})
-        places = dict.fromkeys(one.place for one in listed if moves_data(one))
-        numbers_of = {place: number for number, place in enumerate(places, before + 1)}
-        found += [replace(x, number=numbers_of[x.place]) for x in listed if moves_data(x)]
-        if lines:
-            others += [one for one in listed if not moves_data(one)]
-            others += [
-                other(skipped.name.removeprefix("pto."), str(skipped.place))
-                for skipped in walked.skipped
-                if str(skipped.place) not in {one.place for one in listed}
-            ]
-    if lines:
-        others += _written(source, {one.place for one in (*found, *others)})
-    if not found and not others:
+    for name in (function,) if function else entries(source) or ("",):
+        listed, skipped = _of_function(source, name, arguments, run, ubuf_to_ubuf, quant_codes)
+        for one in listed:
+            (found if moves_data(one) else others).append(one)
+        places = {one.place for one in listed}
+        others += [one for one in skipped if one.place not in places]
+    others += _written(source, {one.place for one in (*found, *others)})
+    if not found and not (lines and others):
         raise PtoError(f"{path} has no op that moves data", where=str(path))
     if not lines and not numbers:
         return _known(found, run)
-    at = {one.number for one in found}
-    chosen = [one for one in found if one.number in numbers or _line(one) in lines]
-    chosen += [one for one in others if _line(one) in lines]
-    present = {_line(one) for one in found}
+    chosen = [one for one in (*found, *others) if _line(one) in lines]
     for line in lines:
         if line not in map(_line, chosen):
-            legal = ", ".join(map(str, sorted(present)))
             raise PtoError(
                 f"no op that moves data begins in line {line}", where=f"--line {line}",
-                legal=f"lines {legal}",
+                legal=f"lines {', '.join(map(str, sorted({*map(_line, found)})))}",
             )  # fmt: skip
+    ordered = [*dict.fromkeys(one.place for one in found)]
     for number in numbers:
-        if number not in at:
-            raise PtoError(
-                f"there is no op {number}", where=f"--op {number}", legal=f"1..{len(found)}"
-            )
-    return _known(chosen, run)
+        if not 1 <= number <= len(ordered):
+            legal = f"1..{len(ordered)}"
+            raise PtoError(f"there is no op {number}", where=f"--op {number}", legal=legal)
+    wanted = {ordered[number - 1] for number in numbers} | {one.place for one in chosen}
+    return _known([one for one in (*found, *others) if one.place in wanted], run)
+
+
+def _of_function(
+    source: Source, function: str, given: Mapping[int, int], run: int, unit: Unit, codes: str
+) -> tuple[list[Chosen], list[Chosen]]:
+    """Returns the executions of the ops of a function, and the foreign ops that it skips."""
+    from tb.language.run.walk import running
+
+    known, notes = _assumed(source, function, given)
+    walk = partial(
+        _walked, source, function=function, arguments=known, static=True, foreign="skip",
+        ubuf_to_ubuf=unit,
+    )  # fmt: skip
+    walked = walk()
+    seen = _Seen(run, tuple(notes), _missing(walked, known), codes)
+    seen.add(walked, None)
+    seen.add_untaken(walk, walked)
+    skipped = [other(one.name.removeprefix("pto."), str(one.place)) for one in walked.skipped]
+    return seen.ordered({core.number for core in running(source)}), skipped
 
 
 def _line(one: Chosen) -> int:
@@ -161,14 +157,10 @@ class _Seen:
         notes: Assumptions.
         missing: What is to be said of an op with an operand that is not known.
         codes: Table of the codes in raw words.
-        cores: Numbers of the cores that run.
     """
 
-    def __init__(
-        self, run: int, notes: tuple[str, ...], missing: str, codes: str, cores: set[int]
-    ) -> None:
+    def __init__(self, run: int, notes: tuple[str, ...], missing: str, codes: str) -> None:
         self.run, self.notes, self.missing, self.codes = run, notes, missing, codes
-        self.cores = cores
         self._found: dict[tuple[Place, int], Chosen] = {}
 
     def add(self, walked: Trace, only: set[Place] | None) -> None:
@@ -179,21 +171,20 @@ class _Seen:
             *zip(steps, self._chosen(steps), strict=True),
             *zip(raws, of_raw(raws, self.codes), strict=True),
         ]
-        times = Counter((step.place, step.core) for step, _ in listed)
-        seen: Counter[tuple[Place, int]] = Counter()
+        executions: dict[tuple[Place, int], list[Chosen]] = {}
         for step, one in listed:
-            key = step.place, step.core
-            if only is not None and step.place not in only:
-                continue
-            seen[key] += 1
-            count = times[key] if only is None else 1
-            if seen[key] != min(self.run, count):
-                continue
-            again = f"execution {seen[key]} of {count}" if count > 1 else ""
-            notes = (*self.notes, *one.notes) if moves_data(one) else one.notes
-            if only is not None:
-                notes, count = (*notes, NOT_TAKEN), 0
-            self._found.setdefault(key, replace(one, notes=notes, run=again, times=count))
+            if only is None or step.place in only:
+                executions.setdefault((step.place, step.core), []).append(one)
+        for key, every in executions.items():
+            number = min(self.run, len(every)) if only is None else 1
+            self._found.setdefault(key, self._told(every[number - 1], number, len(every), only))
+
+    def _told(self, one: Chosen, number: int, count: int, only: set[Place] | None) -> Chosen:
+        notes = (*self.notes, *one.notes) if moves_data(one) else one.notes
+        if only is not None:
+            return replace(one, notes=(*notes, NOT_TAKEN), times=0)
+        run = f"execution {number} of {count}" if count > 1 else ""
+        return replace(one, notes=notes, run=run, times=count)
 
     def add_untaken(self, walk: Callable[..., Trace], walked: Trace) -> None:
         """Takes the ops that no run reaches: walked aside, else from their constants."""
@@ -207,25 +198,23 @@ class _Seen:
         self.add(replace(walked, steps=walked.dead, raw=()), dead)
 
     def _chosen(self, steps: Sequence[Move | Compute]) -> Iterator[Chosen]:
-        moves = [step for step in steps if isinstance(step, Move)]
-        held: dict[int, Chosen] = {}
-        for core in {move.core for move in moves}:
-            mine = [move for move in moves if move.core == core]
-            after = in_order([(move.op, move.name) for move in mine])
-            held |= {id(move): one for move, one in zip(mine, after, strict=True)}
+        held = {}
+        for core in {step.core for step in steps}:
+            moves = [x for x in steps if isinstance(x, Move) and x.core == core]
+            held[core] = iter(in_order([(move.op, move.name) for move in moves]))
         for step in steps:
             place = str(step.place)
             if isinstance(step, Compute):
                 told = other(step.name.removeprefix("pto."), place)
                 yield replace(told, notes=product_notes(step.op))
                 continue
-            one = replace(held[id(step)], place=place)
+            one = replace(next(held[step.core]), place=place)
             if moves_data(one):
                 one = replace(one, registers=step.registers, ctrl=step.ctrl)
             yield replace(one, unknown=self.missing if step.lowering.unknown else "")
 
-    def ordered(self) -> list[Chosen]:
-        """Returns the ops in the order of the text, those that cores share once."""
+    def ordered(self, cores: set[int]) -> list[Chosen]:
+        """Returns the ops in the order of the text, those that the running cores share once."""
         found: list[Chosen] = []
         pairs = sorted(self._found.items(), key=lambda x: (x[0][0].line, x[0][0].column, x[0][1]))
         for _, same in groupby(pairs, key=lambda pair: pair[0][0]):
@@ -233,7 +222,7 @@ class _Seen:
             for (_, core), one in same:
                 variants.setdefault(_content(one), []).append((core, one))
             vectors = {core for each in variants.values() for core, _ in each} & _VECTORS
-            labelled = len(variants) > 1 or (len(vectors) == 1 and self.cores >= _VECTORS)
+            labelled = len(variants) > 1 or (len(vectors) == 1 and cores >= _VECTORS)
             for each in variants.values():
                 one = each[0][1]
                 label = " and ".join(CORES[core] for core, _ in each) if labelled else ""

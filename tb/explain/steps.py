@@ -49,7 +49,6 @@ class Chosen:
         place: Its place, or empty.
         run: Which execution of how many, or empty for the only one.
         notes: Assumptions.
-        number: Number of the op in the text, from 1.
         unknown: Why it cannot be explained, where an operand is not known; else empty.
         times: How often it is executed; 0 for one that is not.
         raw: The register form it is written in.
@@ -62,7 +61,6 @@ class Chosen:
     place: str = ""
     run: str = ""
     notes: tuple[str, ...] = ()
-    number: int = 0
     unknown: str = ""
     times: int = 1
     raw: ReadBack | None = None
@@ -151,10 +149,7 @@ def of_text(
     if not any(one.raw for one in moves):
         left += [one.name for one in found if one.raw]
     note = (f"not executed: {', '.join(f'pto.{name}' for name in left)}",) if left else ()
-    return [
-        replace(one, number=number, notes=(*one.notes, *note))
-        for number, one in enumerate(moves, 1)
-    ]
+    return [replace(one, notes=(*one.notes, *note)) for one in moves]
 
 
 def moves_data(one: Chosen) -> bool:
@@ -211,7 +206,7 @@ def in_order(
         writes = isinstance(op, LegacySet | CtrlOp)
         held = state.now if writes or isinstance(op, LegacyCopy) else None
         value = state.ctrl if writes or reads_ctrl(op) else 0
-        found.append(Chosen(op, held, value, name, notes=notes, number=len(found) + 1))
+        found.append(Chosen(op, held, value, name, notes=notes))
     for at, one in zip(raws, of_raw([*raws.values()], codes, notes), strict=True):
         found[at] = replace(one, place="")
     return found
