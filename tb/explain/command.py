@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from tb.isa.profile import SEED, Profile, parse_profile, using
 
 if TYPE_CHECKING:
     from tb.explain.op import Explained
-    from tb.explain.query import Question
+    from tb.explain.query import Answer
     from tb.explain.steps import Chosen, Unit
 
 SHOW = "rules,bytes,registers,descriptor,profiles"
@@ -82,48 +83,58 @@ def explain_command(what: str, options: Options) -> int:
     """
     from tb.explain.op import explain
     from tb.explain.query import answers, question
-    from tb.explain.raw import CODES
-    from tb.explain.steps import UNITS
-    from tb.explain.text import SECTIONS, answer_lines, op_lines, show
+    from tb.explain.text import answer_lines, op_lines, show
 
-    shown = comma_list(options.show, "--show", "--show", ", ".join(SECTIONS))
-    for name in shown:
-        _check(name in SECTIONS, f"section {name!r} is unknown", "--show", ", ".join(SECTIONS))
-    for option, number in (("--rows", options.rows), ("--run", options.run)):
-        _check(number >= 1, f"{option} is {number}", option, "1 and above")
-    for option, given, legal in (
-        ("--ubuf-to-ubuf", options.ubuf_to_ubuf, UNITS),
-        ("--quant-codes", options.quant_codes, CODES),
-    ):
-        _check(given in legal, f"{option} is {given!r}", option, ", ".join(legal))
-    asked = [question(text) for text in options.bytes]
-    picture = Path(options.picture) if options.picture else None
-    if picture:
-        legal_files = f"a file with {', '.join(PICTURES)}"
-        _check(picture.suffix in PICTURES, f"{picture} is no picture", "--picture", legal_files)
+    shown = _sections(options)
+    questions = [question(text) for text in options.bytes]
     with using(_profile(options.profile)):
         chosen = _chosen(what, options)
-        if picture and picture.suffix == ".svg" and len(chosen) > 1:
+        if options.picture.endswith(".svg") and len(chosen) > 1:
             raise PtoError(
-                f"a picture of {len(chosen)} ops", where=f"--picture {picture}",
+                f"a picture of {len(chosen)} ops", where=f"--picture {options.picture}",
                 legal="one op in an .svg, any number in an .html",
                 remedy="choose one with --line or --op",
             )  # fmt: skip
-        told = [explain(one) for one in chosen]
-    written = _files(options.json, picture, told, asked)
-    if options.json != "-":
-        for number, op in enumerate(told):
-            lines = [("", "")] if number else []
-            lines += list(op_lines(op, shown, options.rows))
-            for each in asked:
-                for answer in answers(op, each):
-                    lines += list(answer_lines(answer, max(options.rows, MOST_ROWS)))
-            show(lines)
-        print("".join(f"{line}\n" for line in written), end="")
+        ops = [explain(one) for one in chosen]
+    answered = [[x for one in questions for x in answers(op, one)] for op in ops]
+    written = _files(options, ops, answered)
+    if options.json == "-":
+        return 0
+    for number, (op, found) in enumerate(zip(ops, answered, strict=True)):
+        lines = [("", "")] if number else []
+        lines += op_lines(op, shown, options.rows)
+        for answer in found:
+            lines += answer_lines(answer, max(options.rows, MOST_ROWS))
+        show(lines)
+    print("".join(f"{line}\n" for line in written), end="")
     return 0
 
 
-def _check(holds: bool, what: str, where: str, legal: str = "") -> None:
+def _sections(options: Options) -> list[str]:
+    """Returns the sections to show.
+
+    Raises:
+        PtoError: the value of an option is none of the legal ones.
+    """
+    from tb.explain.raw import CODES
+    from tb.explain.steps import UNITS
+    from tb.explain.text import SECTIONS
+
+    sections = ", ".join(SECTIONS)
+    shown = comma_list(options.show, "--show", "--show", sections)
+    for name in shown:
+        _check(name in SECTIONS, f"section {name!r} is unknown", "--show", sections)
+    _check(options.rows >= 1, f"--rows is {options.rows}", "--rows", "1 and above")
+    _check(options.run >= 1, f"--run is {options.run}", "--run", "1 and above")
+    unit, codes, picture = options.ubuf_to_ubuf, options.quant_codes, options.picture
+    _check(unit in UNITS, f"--ubuf-to-ubuf is {unit!r}", "--ubuf-to-ubuf", ", ".join(UNITS))
+    _check(codes in CODES, f"--quant-codes is {codes!r}", "--quant-codes", ", ".join(CODES))
+    drawn = not picture or picture.endswith(PICTURES)
+    _check(drawn, f"{picture} is no picture", "--picture", f"a file with {', '.join(PICTURES)}")
+    return shown
+
+
+def _check(holds: object, what: str, where: str, legal: str = "") -> None:
     if not holds:
         raise PtoError(what, where=where, legal=legal)
 
@@ -144,15 +155,14 @@ def _chosen(what: str, options: Options) -> list[Chosen]:
 
     unit, codes = cast("Unit", options.ubuf_to_ubuf), options.quant_codes
     path = _path(what)
-    others = {
-        "--line": options.lines, "--op": options.ops, "--arg": options.args,
-        "--function": options.function, "--run": options.run > 1,
-    }  # fmt: skip
-    goes = "a program file"
-    if path is not None:
-        others, goes = {"--value": options.values, "--element": options.element}, "an op as text"
+    others: dict[str, object] = {"--value": options.values, "--element": options.element}
+    if path is None:
+        others = {
+            "--line": options.lines, "--op": options.ops, "--arg": options.args,
+            "--function": options.function, "--run": options.run > 1,
+        }  # fmt: skip
     for name, given in others.items():
-        _check(not given, f"{name} goes with {goes}", name)
+        _check(not given, f"{name} goes with {'an op as text' if path else 'a program file'}", name)
     if path is None:
         text = sys.stdin.read() if what == "-" else what
         values = dict(_pair("--value", one) for one in options.values)
@@ -167,24 +177,20 @@ def _chosen(what: str, options: Options) -> list[Chosen]:
 
 def _path(what: str) -> Path | None:
     """Returns the program file that ``what`` names, or None for an op."""
-    if not what.strip():
-        return None
+    path = Path(what)
     try:
-        path = Path(what)
-        legal = "an op as text, or one program file"
-        _check(not path.is_dir(), f"{what} is a folder", "WHAT", legal)
-        if path.is_file() or (path.suffix == ".pto" and len(what.split()) == 1):
-            return path
+        is_folder = what.strip() and path.is_dir()
+        is_file = path.is_file() or (path.suffix == ".pto" and len(what.split()) == 1)
     except (OSError, ValueError):  # A text that is no name of a file: too long, a null byte.
         return None
-    return None
+    _check(not is_folder, f"{what} is a folder", "WHAT", "an op as text, or one program file")
+    return path if is_file else None
 
 
 def _pair(option: str, text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     shape = "N=VALUE" if option == "--arg" else "NAME=VALUE"
-    whole = equals and name.strip() and value.strip()
-    _check(bool(whole), f"{option} is {text!r}", option, shape)
+    _check(equals and name.strip() and value.strip(), f"{option} is {text!r}", option, shape)
     return name.strip(), value.strip()
 
 
@@ -199,33 +205,26 @@ def _integer(text: str, number: str) -> int:
 
 
 def _files(
-    target: str, picture: Path | None, told: Sequence[Explained], asked: Sequence[Question]
+    options: Options, ops: Sequence[Explained], answered: Sequence[Sequence[Answer]]
 ) -> list[str]:
     """Writes JSON, to standard output for ``-``, and the picture; returns where they are."""
     from tb.common.files import write_bytes
 
-    found = []
-    if target:
-        text = _json(told, asked)
-        if target == "-":
+    written = []
+    if options.json:
+        from tb.explain.data import op_data
+
+        data = [op_data(op, found) for op, found in zip(ops, answered, strict=True)]
+        text = json.dumps({"ops": data}, indent=1) + "\n"
+        if options.json == "-":
             sys.stdout.write(text)
         else:
-            write_bytes(Path(target), text.encode())
-            found.append(f"as JSON in {target}")
-    if picture:
+            write_bytes(Path(options.json), text.encode())
+            written.append(f"as JSON in {options.json}")
+    if options.picture:
         from tb.explain.picture import page, svg
 
-        shown = svg(told[0]) if picture.suffix == ".svg" else page(told)
-        write_bytes(picture, shown.encode())
-        found.append(f"picture in {picture}")
-    return found
-
-
-def _json(told: Sequence[Explained], asked: Sequence[Question]) -> str:
-    import json
-
-    from tb.explain.data import op_data
-    from tb.explain.query import answers
-
-    ops = [op_data(op, [one for each in asked for one in answers(op, each)]) for op in told]
-    return json.dumps({"ops": ops}, indent=1) + "\n"
+        picture = svg(ops[0]) if options.picture.endswith(".svg") else page(ops)
+        write_bytes(Path(options.picture), picture.encode())
+        written.append(f"picture in {options.picture}")
+    return written

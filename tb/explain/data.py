@@ -9,7 +9,7 @@ from typing import Any
 
 from tb.explain.op import Explained
 from tb.explain.parts import Link, Part, first_links
-from tb.explain.query import Answer
+from tb.explain.query import Answer, Range
 from tb.isa.spaces import located
 
 MOST_RANGES = 4096
@@ -64,7 +64,7 @@ def answer_data(answer: Answer) -> dict[str, Any]:
     space, first = located(answer.space, answer.first)
     base = answer.first - first
 
-    def ranges(holes: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    def ranges(holes: Iterable[Range]) -> list[Range]:
         return [(low - base, high - base) for low, high in holes]
 
     return {

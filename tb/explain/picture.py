@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import groupby
 from textwrap import wrap
 
 from tb.explain.op import FINE, Explained
@@ -96,26 +97,22 @@ class _Canvas:
         found.append(_text(self.left + 150, top + 14, self._note(), "note"))
         found += self._ruler(top)
         y = top + HEAD
-        stack, drawn, last = tile.lines[0].stack, 0, tile.lines[0].y
-        tops: dict[tuple[int, int], float] = {}
-        for line in sorted(tile.lines, key=lambda x: (x.stack, x.y, x.panel)):
-            if line.stack != stack:
-                stack, y = line.stack, y + drawn * LINE + GAP
-                drawn, last = 0, line.y
-            elif line.y > last + 1:  # Lines between are left out.
+        before = tile.lines[0].stack, tile.lines[0].y
+        ordered = sorted(tile.lines, key=lambda x: (x.stack, x.y, x.panel))
+        for (stack, number), lines in groupby(ordered, key=lambda x: (x.stack, x.y)):
+            # A gap stands for another stack, and for lines that are left out.
+            if stack != before[0] or number > before[1] + 1:
                 y += GAP
-            last = line.y
-            at = tops.setdefault((line.stack, line.y), y + drawn * LINE)
-            if at == y + drawn * LINE:
-                drawn += 1
-                address = hex_address(tile.space, located(tile.space, line.address)[1])
-                found.append(_text(self.left + LABEL - 8, at + 12, address, "at"))
-            found += self._line(line, at)
-        bottom = y + drawn * LINE
+            beside = list(lines)
+            address = hex_address(tile.space, located(tile.space, beside[0].address)[1])
+            found.append(_text(self.left + LABEL - 8, y + 12, address, "at"))
+            for line in beside:
+                found += self._line(line, y)
+            before, y = (stack, number), y + LINE
         if tile.left_out:
-            found.append(_text(self.left + LABEL, bottom + 15, tile.left_out, "note"))
-            bottom += 20
-        return found, bottom
+            found.append(_text(self.left + LABEL, y + 15, tile.left_out, "note"))
+            y += 20
+        return found, y
 
     def _note(self) -> str:
         """Returns what lines and panels are."""
@@ -176,29 +173,33 @@ def _empty(op: Explained) -> str:
     return "no byte map" if silent else "no byte is read or written"
 
 
-def svg(op: Explained) -> str:
-    """Returns the picture of an op as SVG, for light and dark pages."""
+def svg(op: Explained, number: str = "") -> str:
+    """Returns the picture of an op as SVG, for light and dark pages.
+
+    Args:
+        op: The op.
+        number: End of the identifiers, which differ between the pictures of a page.
+    """
     drawn = tiles(op.parts, op.view) if op.parts else ()
     before, colon, types = op.text.partition(" : ")
     names = wrap(before, MOST_TEXT) + wrap(f"{colon.lstrip()}{types}", MOST_TEXT)
     words = [*names, *wrap(f"{op.verdict}; profile {op.profile}", MOST_TEXT)]
     top = 26 + 20 * len(words)
-    body, bottom = _tiles(drawn, top)
     style = "good" if op.status in FINE else "bad"
     styles = ["op"] * len(names) + [style] * (len(words) - len(names))
     head = [_text(20, 26 + 20 * k, *pair) for k, pair in enumerate(zip(words, styles, strict=True))]
+    body, bottom = _tiles(drawn, top)
     if not drawn:
-        body = [_text(20, top + 12, _empty(op), "note")]
-        bottom = top + 24
+        body, bottom = [_text(20, top + 12, _empty(op), "note")], top + 24
     legend, bottom = _legend(drawn, bottom)
     height = int(bottom) + 14
     sides = [f"{_name(tile)} {'read' if tile.source else 'written'}" for tile in drawn]
     moved = ", ".join(sides) or _empty(op).capitalize()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-        f'role="img" aria-labelledby="title desc">\n'
-        f'<title id="title">Bytes of {escape(op.op)}</title>\n'
-        f'<desc id="desc">{escape(op.verdict)}. {escape(moved)}.</desc>\n'
+        f'role="img" aria-labelledby="title{number} desc{number}">\n'
+        f'<title id="title{number}">Bytes of {escape(op.op)}</title>\n'
+        f'<desc id="desc{number}">{escape(op.verdict)}. {escape(moved)}.</desc>\n'
         f"<style>{_style()}\n</style>\n"
         f'<rect class="page" x="0" y="0" width="{WIDTH}" height="{height}"/>\n'
         + "\n".join([*head, *body, *legend])
@@ -222,10 +223,6 @@ def _tiles(drawn: Sequence[Tile], begin: float) -> tuple[list[str], float]:
     return found, max(bottoms) - 8
 
 
-def _covered(line: Line) -> int:
-    return sum(cell.size for cell in line.cells)
-
-
 def _legend(drawn: Sequence[Tile], top: float) -> tuple[list[str], float]:
     """Returns the meaning of the colours."""
     if not drawn:
@@ -237,7 +234,7 @@ def _legend(drawn: Sequence[Tile], top: float) -> tuple[list[str], float]:
         classes = " ".join(f"c{k}" for k in used)
         entries.append((classes, "data: a colour of its own on both sides for each row"))
     entries += list(dict.fromkeys(_KINDS[cell.kind] for cell in cells if cell.colour < 0))
-    if any(tile.gap or _covered(line) < tile.width for tile in drawn for line in tile.lines):
+    if any(x.gap or sum(y.size for y in line.cells) < x.width for x in drawn for line in x.lines):
         entries.append(("keep", "bytes between that are not touched"))
     found, x, y = [], 20.0, top + 8
     for names, words in entries:
@@ -272,16 +269,9 @@ def page(ops: Sequence[Explained]) -> str:
         lines = "\n".join(text for text, _ in op_lines(op, SECTIONS, 64))
         title = escape(f"{op.op} {op.place}".strip())
         parts.append(
-            f"<h2>{title}</h2>\n{_unique(svg(op), len(parts))}\n"
+            f"<h2>{title}</h2>\n{svg(op, str(len(parts)))}\n"
             f"<details><summary>Rules, bytes, registers, descriptor</summary>"
             f"<pre>{escape(lines)}</pre></details>"
         )
     name = escape(ops[0].op if len(ops) == 1 else f"{len(ops)} ops")
     return _PAGE.format(title=f"pto-dv explain: {name}", body="\n".join(parts))
-
-
-def _unique(text: str, number: int) -> str:
-    """Returns a picture whose identifiers differ from those of the others of a page."""
-    for name in ("title", "desc"):
-        text = text.replace(f'id="{name}"', f'id="{name}{number}"')
-    return text.replace('"title desc"', f'"title{number} desc{number}"')

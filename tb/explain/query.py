@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -29,11 +29,14 @@ _QUESTION = re.compile(
 _SHAPE = "SPACE:FIRST..LAST such as ub:0x40..0x7f, or SPACE:BYTE"
 
 
+Range = tuple[int, int]
+"""First and last byte."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """Addresses ``first .. last`` of spaces: ``ub`` means both sub-blocks, ``l0b`` a part of l0."""
 
-    text: str
     spaces: tuple[Space, ...]
     first: int
     last: int
@@ -58,9 +61,9 @@ class Answer:
     first: int
     last: int
     written: tuple[Link, ...]
-    untouched: tuple[tuple[int, int], ...]
+    untouched: tuple[Range, ...]
     read: tuple[Link, ...]
-    unread: tuple[tuple[int, int], ...]
+    unread: tuple[Range, ...]
     parameters: tuple[str, ...]
     complete: bool
     touched: bool
@@ -95,24 +98,17 @@ def question(text: str) -> Question:
     ranges = ranges_of(name.lower())
     if not ranges:
         raise PtoError(f"memory {name!r} is unknown", where=where, legal=", ".join(("ub", *NAMES)))
-    first = _number(begin)
-    last = first if end is None else _number(end)
+    first, last = _number(begin), _number(end or begin)
     _, base, stop = ranges[0]
-    limit = stop - base
-    if not first <= last < limit:
-        raise PtoError(
-            f"bytes {first:#x}..{last:#x} of {name}",
-            where=where,
-            legal=f"FIRST up to LAST, both in 0..{limit - 1:#x}",
-        )
+    if not first <= last < stop - base:
+        legal = f"FIRST up to LAST, both in 0..{stop - base - 1:#x}"
+        raise PtoError(f"bytes {first:#x}..{last:#x} of {name}", where=where, legal=legal)
     if last - first >= MOST_BYTES:
         raise PtoError(
-            f"{last - first + 1} bytes at once",
-            where=where,
-            legal=f"at most {MOST_BYTES} bytes",
+            f"{last - first + 1} bytes at once", where=where, legal=f"at most {MOST_BYTES} bytes",
             remedy="ask for a part of them; --json has the whole map",
-        )
-    return Question(text, tuple(space for space, _, _ in ranges), base + first, base + last)
+        )  # fmt: skip
+    return Question(tuple(space for space, _, _ in ranges), base + first, base + last)
 
 
 def _number(text: str) -> int:
@@ -127,30 +123,28 @@ def answers(op: Explained, asked: Question) -> tuple[Answer, ...]:
 
 def _answer(op: Explained, space: Space, first: int, last: int) -> Answer:
     stop = last + 1
-    written = list(islice(written_in(op.parts, space, first, stop), MOST_LINKS + 1))
-    read = list(islice(read_in(op.parts, space, first, stop), MOST_LINKS + 1))
-    complete = max(len(written), len(read)) <= MOST_LINKS
-    written, read = merged(written[:MOST_LINKS]), merged(read[:MOST_LINKS])
-    read.sort(key=lambda one: (one.sources[0], one.part.space, one.dst))
     here = located(space, first)[0]
     writes = any(part.space is space and located(space, part.dst)[0] == here for part in op.parts)
     reads = any(part.source is space for part in op.parts)
-    covered = [(link.dst, link.dst + link.size) for link in written]
-    sources = [(at, at + size) for link in read for at, size in link.sources]
-    holes = complete
-    rows = _rows(op.parameters, first, stop) if space is Space.FB else ()
+    written, all_written = _merged(written_in(op.parts, space, first, stop))
+    read, all_read = _merged(read_in(op.parts, space, first, stop))
+    read.sort(key=lambda one: (one.sources[0], one.part.space, one.dst))
+    complete = all_written and all_read
+    covered = [(link.dst, link.size) for link in written]
+    sources = [pair for link in read for pair in link.sources]
+    parameters = op.parameters if space is Space.FB else ()
     return Answer(
-        space,
-        first,
-        last,
-        tuple(written),
-        _holes(covered, first, stop) if writes and holes else (),
-        tuple(read),
-        _holes(sources, first, stop) if reads and holes else (),
-        rows,
-        complete,
-        writes or reads or (space is Space.FB and bool(op.parameters)),
-    )
+        space, first, last,
+        tuple(written), _holes(covered, first, stop) if writes and complete else (),
+        tuple(read), _holes(sources, first, stop) if reads and complete else (),
+        _rows(parameters, first, stop), complete, writes or reads or bool(parameters),
+    )  # fmt: skip
+
+
+def _merged(links: Iterator[Link]) -> tuple[list[Link], bool]:
+    """Returns the first links by address, and whether these are all."""
+    found = list(islice(links, MOST_LINKS))
+    return merged(found), next(links, None) is None
 
 
 def _rows(parameters: Sequence[Parameter], first: int, stop: int) -> tuple[str, ...]:
@@ -165,15 +159,11 @@ def _rows(parameters: Sequence[Parameter], first: int, stop: int) -> tuple[str, 
     return tuple(found)
 
 
-def _holes(
-    covered: Iterable[tuple[int, int]], first: int, stop: int
-) -> tuple[tuple[int, int], ...]:
-    """Returns the ranges, first and last byte, that nothing covers."""
+def _holes(covered: Iterable[tuple[int, int]], first: int, stop: int) -> tuple[Range, ...]:
+    """Returns the ranges that none of these, first byte and size, covers."""
     found, at = [], first
-    for low, high in sorted(covered):
+    for low, size in sorted((*covered, (stop, 0))):
         if low > at:
             found.append((at, min(low, stop) - 1))
-        at = max(at, high)
-    if at < stop:
-        found.append((at, stop - 1))
+        at = max(at, low + size)
     return tuple(found)

@@ -18,9 +18,6 @@ Line = tuple[str, str]
 
 HEAD, GOOD, BAD, DIM = "bold", "green", "bold red", "dim"
 
-MOST_ROWS = 12
-"""Ranges that are listed unless the user asks for more."""
-
 
 def extent(space: Space, start: int, size: int) -> str:
     """Returns the bytes from ``start`` on as a range of addresses in their memory."""
@@ -204,7 +201,7 @@ SECTIONS: dict[str, tuple[str, Section]] = {
 """Name of a section to its heading and its lines, in the order of output."""
 
 
-def op_lines(op: Explained, shown: Iterable[str], most: int = MOST_ROWS) -> Iterator[Line]:
+def op_lines(op: Explained, shown: Iterable[str], most: int) -> Iterator[Line]:
     """Yields what is said of an op.
 
     Args:
