@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -73,6 +74,10 @@ class _Result:
     rules: tuple[str, ...]
     parts: tuple[Part, ...]
 
+    @property
+    def bytes(self) -> int:
+        return sum(part.bytes for part in self.parts)
+
 
 def _result(op: AnyOp, registers: DmaRegisters, ctrl: int, profile: Profile) -> _Result:
     """Returns the broken rules and the bytes of an op under a profile."""
@@ -91,8 +96,15 @@ def differences(op: AnyOp, registers: DmaRegisters, ctrl: int) -> tuple[Differen
     found = []
     for what, other, values, effects in (*_profiles(profile), *_knobs(profile)):
         theirs = _result(op, registers, ctrl, other)
-        if theirs != mine:
-            found.append(_difference(what, values, effects, mine, theirs))
+        if theirs == mine:
+            continue
+        changes, more = _changes(mine.parts, theirs.parts)
+        found.append(
+            Difference(
+                what, *values, *effects, mine.rules, theirs.rules, mine.bytes, theirs.bytes,
+                changes, more,
+            )
+        )  # fmt: skip
     return tuple(found)
 
 
@@ -117,17 +129,6 @@ def _knobs(profile: Profile) -> Iterator[Other]:
         yield knob.name, replace(profile, **changed), (str(value), str(there)), effects
 
 
-def _difference(
-    what: str, values: tuple[str, str], effects: tuple[str, str], mine: _Result, theirs: _Result
-) -> Difference:
-    changes, more = _changes(mine.parts, theirs.parts)
-    return Difference(
-        what, *values, *effects, mine.rules, theirs.rules,
-        sum(part.bytes for part in mine.parts), sum(part.bytes for part in theirs.parts),
-        changes, more,
-    )  # fmt: skip
-
-
 def _origin(link: Link, at: int) -> tuple[str, object]:
     """Returns in words how a byte is made, and where it comes from."""
     part = link.part
@@ -142,49 +143,35 @@ def _changes(here: Sequence[Part], there: Sequence[Part]) -> tuple[tuple[Change,
     """Returns the first ranges in which two maps differ, and whether there are more."""
     found: list[Change] = []
     more = False
-    spaces = dict.fromkeys(part.space for part in (*here, *there))
-    for space in spaces:
-        (mine, all_mine), (theirs, all_theirs) = (
-            first_links(parts, space, MOST_COMPARED) for parts in (here, there)
-        )
+    for space in dict.fromkeys(part.space for part in (*here, *there)):
+        sides = [first_links(parts, space, MOST_COMPARED) for parts in (here, there)]
         # Beyond the last link that is known on a side, nothing is compared.
-        ends = [
-            links[-1].dst + links[-1].size
-            for links, complete in ((mine, all_mine), (theirs, all_theirs))
-            if not complete and links
-        ]
-        limit = min(ends, default=None)
-        more |= limit is not None
-        for change in _swept(space, mine, theirs):
-            if limit is not None and change.start >= limit:
-                continue
-            if len(found) == MOST_CHANGES:
-                return tuple(found), True
-            found.append(change)
-    return tuple(found), more
+        ends = [links[-1].dst + links[-1].size for links, all_ in sides if links and not all_]
+        more |= bool(ends)
+        changes = _swept(space, *(links for links, _ in sides))
+        found += [one for one in changes if not ends or one.start < min(ends)]
+    return tuple(found[:MOST_CHANGES]), more or len(found) > MOST_CHANGES
 
 
-def _swept(space: Space, mine: Sequence[Link], theirs: Sequence[Link]) -> list[Change]:
-    edges = sorted({edge for x in (*mine, *theirs) for edge in (x.dst, x.dst + x.size)})
+def _swept(space: Space, here: Sequence[Link], there: Sequence[Link]) -> list[Change]:
+    edges = sorted({edge for x in (*here, *there) for edge in (x.dst, x.dst + x.size)})
+    sides = deque(here), deque(there)
     found: list[Change] = []
-    places = [0, 0]
     for start, stop in pairwise(edges):
-        origins = []
-        for side, links in enumerate((mine, theirs)):
-            while places[side] < len(links):
-                link = links[places[side]]
-                if link.dst + link.size > start:
-                    break
-                places[side] += 1
-            at = places[side]
-            inside = at < len(links) and links[at].dst <= start
-            origins.append(_origin(links[at], start) if inside else ("untouched", None))
-        if origins[0] == origins[1]:
+        mine, theirs = (_origin_at(links, start) for links in sides)
+        if mine == theirs:
             continue
+        change = Change(space.name.lower(), start, stop, mine[0], theirs[0])
         last = found[-1] if found else None
-        words = (origins[0][0], origins[1][0])
-        if last and last.stop == start and (last.here, last.there) == words:
+        if last and replace(last, start=start, stop=stop) == change and last.stop == start:
             found[-1] = replace(last, stop=stop)
         else:
-            found.append(Change(space.name.lower(), start, stop, *words))
+            found.append(change)
     return found
+
+
+def _origin_at(links: deque[Link], at: int) -> tuple[str, object]:
+    """Returns the origin of a byte, and removes the links before it."""
+    while links and links[0].dst + links[0].size <= at:
+        links.popleft()
+    return _origin(links[0], at) if links and links[0].dst <= at else ("untouched", None)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from tb.isa.dma.rules import PAD_TYPE
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.rules import PARAMETER_RULE
 from tb.isa.fix.table import SCALAR_RELU
-from tb.isa.lower import V06Op
+from tb.isa.lower import Descriptor, V06Op
 from tb.isa.op import replace
 from tb.isa.profile import KNOBS
 from tb.isa.rule import Rule, Violation
@@ -79,50 +79,54 @@ class Verdict:
 def verdicts(lowering: Lowering) -> tuple[Verdict, ...]:
     """Returns the rules of an op, S, D and T, each in ascending number."""
     op = lowering.op
-    if isinstance(op, LegacySet | CtrlOp):
-        if isinstance(op, CtrlOp):
-            return ()
+    if isinstance(op, CtrlOp):
+        return ()
+    if isinstance(op, LegacySet):
         widths = _judged([RULES["DMA-L05"]], set_violations(op), "D")
         return tuple(replace(one, knobs=()) for one in widths)
-    s_found = refusals(op)
     s_rules: Iterable[Rule]
     if type(op) in _LEGACY:
         s_rules = [rule for rule in s_predicates(_LEGACY[type(op)]) if rule.name == "DMA-L04"]
     else:
         s_rules = s_predicates(cast("V06Op", op))
-    listed = _judged(s_rules, s_found, "S")
-    hints = all(one.rule.name in HINT_RULES for one in s_found)
-    desc = lowering.descriptor if hints else None
+    refused = refusals(op)
+    listed = _judged(s_rules, refused, "S")
+    issued = all(one.rule.name in HINT_RULES for one in refused)
+    desc = lowering.descriptor if issued else None
     if isinstance(op, CopyUbufToUbuf):
-        refused = lowering_violation(op) if hints else None
-        judged = _judged(lowering_predicates(), (refused,) if refused else (), "D")
-        why, broken = "the copy is judged once, by the lowest number", False
-        for one in judged:
-            listed.append(_open(one, why) if broken else one)
-            broken |= one.state == BROKEN
-    elif desc is None:
-        return tuple(listed)
-    else:
+        listed += _lowered(lowering_violation(op) if issued else None)
+    elif desc is not None:
         both = () if isinstance(op, CopyGmToUbuf) else s_rules
         d_rules = [rule for rule in d_predicates(desc) if rule not in both]
         listed += _judged(d_rules, lowering.broken, "D")
-    if desc is None:
-        return tuple(listed)
-    t_rules = dict.fromkeys(t_predicates(desc))
-    scalar = isinstance(desc, FixOp) and (desc.mode.scale or desc.relu >= SCALAR_RELU)
-    if scalar:
-        t_rules[PARAMETER_RULE] = None
-    legal = not lowering.broken
-    judged = _judged(t_rules, t_broken(desc) if legal else (), "T")
+    if desc is not None:
+        listed += _undefined(desc, legal=not lowering.broken)
+    return tuple(listed)
+
+
+def _lowered(broken: Violation | None) -> Iterator[Verdict]:
+    """Yields the rules of ``copy_ubuf_to_ubuf``, which is judged by the first that is broken."""
+    decided = True
+    for one in _judged(lowering_predicates(), (broken,) if broken else (), "D"):
+        why = "the copy is judged once, by the lowest number"
+        yield one if decided else _open(one, why)
+        decided &= one.state != BROKEN
+
+
+def _undefined(desc: Descriptor, *, legal: bool) -> list[Verdict]:
+    """Returns the T rules; of an op that breaks a D rule, or with parameters in fb, not decided."""
+    rules = dict.fromkeys(t_predicates(desc))
+    if isinstance(desc, FixOp) and (desc.mode.scale or desc.relu >= SCALAR_RELU):
+        rules[PARAMETER_RULE] = None
     if not legal:
-        judged = [_open(one, "a D rule is broken: the op moves nothing") for one in judged]
-    elif isinstance(desc, FixOp) and (desc.vector_quant or desc.vector_relu):
-        why = "the parameters are in fb"
-        name = PARAMETER_RULE.name
-        judged = [
-            _open(one, why) if one.rule == name and one.state == HOLDS else one for one in judged
-        ]
-    return tuple(listed + judged)
+        why = "a D rule is broken: the op moves nothing"
+        return [_open(one, why) for one in _judged(rules, (), "T")]
+    judged = _judged(rules, t_broken(desc), "T")
+    if isinstance(desc, FixOp) and (desc.vector_quant or desc.vector_relu):
+        for place, one in enumerate(judged):
+            if one.rule == PARAMETER_RULE.name and one.state == HOLDS:
+                judged[place] = _open(one, "the parameters are in fb")
+    return judged
 
 
 def refusals(op: Any) -> tuple[Violation, ...]:
@@ -136,21 +140,16 @@ def refusals(op: Any) -> tuple[Violation, ...]:
     return found
 
 
-def _verdict(rule: Rule, kind: str, state: str, message: str = "", legal: str = "") -> Verdict:
-    knobs = tuple(knob.name for knob in KNOBS.values() if rule.name in knob.rules)
-    return Verdict(rule.name, kind, SECTIONS[rule.family], rule.title, state, message, legal, knobs)
-
-
 def _judged(rules: Iterable[Rule], broken: Iterable[Violation], kind: str) -> list[Verdict]:
     """Returns rules with their verdict; one that is broken need not be among them."""
-    wrong = {one.rule: one for one in broken}
-    listed = sorted(dict.fromkeys((*rules, *wrong)), key=lambda x: x.number)
-    return [
-        _verdict(rule, kind, BROKEN, wrong[rule].what, wrong[rule].legal)
-        if rule in wrong
-        else _verdict(rule, kind, HOLDS)
-        for rule in listed
-    ]
+    wrong = {one.rule: (BROKEN, one.what, one.legal) for one in broken}
+    found = []
+    for rule in sorted(dict.fromkeys((*rules, *wrong)), key=lambda x: x.number):
+        knobs = tuple(knob.name for knob in KNOBS.values() if rule.name in knob.rules)
+        state, message, legal = wrong.get(rule, (HOLDS, "", ""))
+        source = SECTIONS[rule.family]
+        found.append(Verdict(rule.name, kind, source, rule.title, state, message, legal, knobs))
+    return found
 
 
 def _open(verdict: Verdict, why: str) -> Verdict:
