@@ -130,15 +130,13 @@ class Explained:
 
 def explain(one: Chosen) -> Explained:
     """Returns the record of an op under the profile of this process."""
-    op, raw, notes = one.op, one.raw, one.notes
-    if raw is not None:
-        notes = (*notes, *raw.notes, *([f"no v0.6 op is shown: {raw.why}"] if raw.why else ()))
+    op, raw = one.op, one.raw
     form = COPIES[one.name].op if one.name in COPIES else TEXT_FORMS.get(one.name, one.name)
     pipe = PIPES.get(form)
+    text, words, notes = (raw.text, raw.words, raw.notes) if raw else (f"pto.{one.name}", (), ())
     record = Explained(
-        one.name, raw.text if raw else f"pto.{one.name}", one.place, one.run, notes,
-        pipe.value if pipe else "", str(current()), UNKNOWN, one.unknown,
-        words=raw.words if raw else (),
+        one.name, text, one.place, one.run, (*one.notes, *notes), pipe.value if pipe else "",
+        str(current()), UNKNOWN, one.unknown, words=words,
     )  # fmt: skip
     if one.unknown:
         return record
@@ -153,14 +151,11 @@ def explain(one: Chosen) -> Explained:
     status, verdict = judged(record.rules, desc)
     changed = differences(op, held, one.ctrl)
     record = replace(record, status=status, verdict=verdict, profiles=changed)
-    if desc is not None:
-        record = _of_descriptor(record, desc)
-        if raw is None:
-            forms, words = forms_of(op, desc, held), words_of(desc)
-            record = replace(record, forms=forms, words=words)
-    if raw is not None:
+    if raw:
         record = replace(record, forms=(OpForm("v0.6", (to_text(op),), RAW),))
-    return record
+    elif desc is not None:
+        record = replace(record, forms=forms_of(op, desc, held), words=words_of(desc))
+    return record if desc is None else _of_descriptor(record, desc)
 
 
 def _of_register(

@@ -51,20 +51,16 @@ class ReadBack:
     """A register form with its words.
 
     Attributes:
-        step: The op.
         text: The op, names and values.
         words: Its words; of an op that writes one, this one.
         op: The v0.6 op that they stand for, or None.
-        why: Why there is none, or empty for an op that writes a word.
-        notes: What is assumed.
+        notes: What is assumed, or why there is no op.
     """
 
-    step: Step
     text: str
     words: tuple[WordValue, ...]
-    op: Op | None = None
-    why: str = ""
-    notes: tuple[str, ...] = ()
+    op: Op | None
+    notes: tuple[str, ...]
 
 
 def read_back(steps: Iterable[Step], codes: str) -> Iterator[ReadBack]:
@@ -77,17 +73,19 @@ def read_back(steps: Iterable[Step], codes: str) -> Iterator[ReadBack]:
     held: dict[int, dict[str, int]] = {}
     for step in steps:
         registers = held.setdefault(step.core, {})
-        if step.name in WRITES:
-            name = WRITES[step.name]
-            value = registers[name] = _word(step)
-            words = () if isinstance(value, Unknown) else (decoded(word_named(name), value),)
-            yield ReadBack(step, _text(step), words, why=_not_known(words, name))
-        else:
+        if step.name not in WRITES:
             yield _copy(step, registers, codes)
+            continue
+        name = WRITES[step.name]
+        value = registers[name] = _word(step)
+        if isinstance(value, Unknown):
+            yield ReadBack(_text(step), (), None, _none(f"the value of {name} is not known"))
+        else:
+            yield ReadBack(_text(step), (decoded(word_named(name), value),), None, ())
 
 
-def _not_known(words: tuple[WordValue, ...], name: str) -> str:
-    return "" if words else f"the value of {name} is not known"
+def _none(why: object) -> tuple[str]:
+    return (f"no v0.6 op is shown: {why}",)
 
 
 def _word(step: Step) -> int:
@@ -130,10 +128,10 @@ def _copy(step: Step, registers: Mapping[str, int], codes: str) -> ReadBack:
                 raise NoFormError(f"operand {name} is not known")
         op = _op_of(step, needs, codes, notes)
     except NoFormError as error:
-        return ReadBack(step, _text(step), words, why=str(error))
+        return ReadBack(_text(step), words, None, _none(error))
     used = tuple(word for word in words if word.name in needs.used)
     notes.append(f"no run executes pto.{step.name}: this is the op that it stands for")
-    return ReadBack(step, _text(step), used, op, notes=tuple(notes))
+    return ReadBack(_text(step), used, op, tuple(notes))
 
 
 class _Needs:

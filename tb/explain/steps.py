@@ -162,10 +162,8 @@ def moves_data(one: Chosen) -> bool:
 def of_raw(steps: Sequence[Raw], codes: str, notes: tuple[str, ...] = ()) -> list[Chosen]:
     """Returns the register forms of a program in its order, read back."""
     return [
-        Chosen(
-            one.op, None, one.step.ctrl, one.step.name, str(one.step.place), notes=notes, raw=one
-        )
-        for one in read_back(steps, codes)
+        Chosen(one.op, None, step.ctrl, step.name, str(step.place), notes=notes, raw=one)
+        for step, one in zip(steps, read_back(steps, codes), strict=True)
     ]
 
 
