@@ -10,7 +10,7 @@ from textwrap import wrap
 
 from tb.explain.op import FINE, Explained
 from tb.explain.text import SECTIONS, heading, op_lines
-from tb.explain.tiles import COLOURS, Cell, Line, Tile, place, tiles
+from tb.explain.tiles import Cell, Line, Tile, place, tiles
 from tb.isa.spaces import hex_address, located
 
 WIDTH = 1240
@@ -34,14 +34,23 @@ _KINDS = {
 """Kind of bytes to its class and its words in the legend."""
 
 
-def _style() -> str:
-    """Returns the style sheet, for light and dark pages; colours of data are spread over hues."""
+_HUES = 8
 
-    def rules(fill: str, edge: str) -> str:
+
+def _style(colours: Sequence[int]) -> str:
+    """Returns the style sheet, for light and dark pages, with the colours of data that are used.
+
+    Colours are spread over hues, and those after the last hue differ from the first in lightness.
+    """
+
+    def rules(saturation: int, lightness: tuple[int, int, int], edge: str) -> str:
         # From green to red, neighbours far from each other; yellow is the pads'.
-        hues = [110 + 105 * k % 280 for k in range(COLOURS)]
-        pairs = ((f"hsl({x},{fill})", f"hsl({x},{edge})") for x in hues)
-        return "\n".join(f".c{k}{{fill:{a};stroke:{b}}}" for k, (a, b) in enumerate(pairs))
+        hues = {k: 110 + 105 * k % 280 for k in colours}
+        return "\n".join(
+            f".c{k}{{fill:hsl({hue},{saturation}%,{lightness[k // _HUES]}%);"
+            f"stroke:hsl({hue},{edge})}}"
+            for k, hue in hues.items()
+        )
 
     return f"""
 .page{{fill:#ffffff}}
@@ -56,14 +65,14 @@ font-size:11px}}
 .pad{{fill:#ffe2a8;stroke:#c69026}} .tail{{fill:#fff3b0;stroke:#9a7b00;stroke-dasharray:2 2}}
 .zero{{fill:#eceff2;stroke:#57606a;stroke-dasharray:1 2}}
 .mark{{stroke:#57606a;fill:none}}
-{rules("70%,86%", "45%,45%")}
+{rules(70, (86, 73, 60), "45%,45%")}
 @media (prefers-color-scheme:dark){{
 .page{{fill:#0d1117}} text{{fill:#e6edf3}}
 .at,.tick,.note{{fill:#adb7c2}} .good{{fill:#56d364}} .bad{{fill:#ff9b90}}
 .keep{{stroke:#4b545e}} .mark{{stroke:#adb7c2}}
 .pad{{fill:#5c4305;stroke:#d4a72c}} .tail{{fill:#4a4207;stroke:#c9b037}}
 .zero{{fill:#21262d;stroke:#8b949e}}
-{rules("50%,23%", "40%,52%")}
+{rules(50, (23, 34, 45), "40%,52%")}
 }}"""
 
 
@@ -191,7 +200,9 @@ def svg(op: Explained, number: str = "") -> str:
     body, bottom = _tiles(drawn, top)
     if not drawn:
         body, bottom = [_text(20, top + 12, _empty(op), "note")], top + 24
-    legend, bottom = _legend(drawn, bottom)
+    cells = [cell for tile in drawn for line in tile.lines for cell in line.cells]
+    colours = sorted({cell.colour for cell in cells if cell.colour >= 0})
+    legend, bottom = _legend(drawn, colours, bottom)
     height = int(bottom) + 14
     sides = [f"{_name(tile)} {'read' if tile.source else 'written'}" for tile in drawn]
     moved = ", ".join(sides) or _empty(op).capitalize()
@@ -200,7 +211,7 @@ def svg(op: Explained, number: str = "") -> str:
         f'role="img" aria-labelledby="title{number} desc{number}">\n'
         f'<title id="title{number}">Bytes of {escape(op.op)}</title>\n'
         f'<desc id="desc{number}">{escape(op.verdict)}. {escape(moved)}.</desc>\n'
-        f"<style>{_style()}\n</style>\n"
+        f"<style>{_style(colours)}\n</style>\n"
         f'<rect class="page" x="0" y="0" width="{WIDTH}" height="{height}"/>\n'
         + "\n".join([*head, *body, *legend])
         + "\n</svg>\n"
@@ -223,18 +234,18 @@ def _tiles(drawn: Sequence[Tile], begin: float) -> tuple[list[str], float]:
     return found, max(bottoms) - 8
 
 
-def _legend(drawn: Sequence[Tile], top: float) -> tuple[list[str], float]:
+def _legend(drawn: Sequence[Tile], colours: Sequence[int], top: float) -> tuple[list[str], float]:
     """Returns the meaning of the colours."""
     if not drawn:
         return [], top
-    lines = [line for tile in drawn for line in tile.lines]
-    cells = [cell for line in lines for cell in line.cells]
+    lines = [(tile, line) for tile in drawn for line in tile.lines]
     entries = []
-    if used := sorted({cell.colour for cell in cells if cell.colour >= 0}):
-        classes = " ".join(f"c{k}" for k in used)
+    if colours:
+        classes = " ".join(f"c{k}" for k in colours[:_HUES])
         entries.append((classes, "data: a colour of its own on both sides for each row"))
-    entries += list(dict.fromkeys(_KINDS[cell.kind] for cell in cells if cell.colour < 0))
-    if any(x.gap or sum(y.size for y in line.cells) < x.width for x in drawn for line in x.lines):
+    kinds = [cell.kind for _, line in lines for cell in line.cells if cell.colour < 0]
+    entries += dict.fromkeys(_KINDS[kind] for kind in kinds)
+    if any(tile.gap or sum(x.size for x in line.cells) < tile.width for tile, line in lines):
         entries.append(("keep", "bytes between that are not touched"))
     found, x, y = [], 20.0, top + 8
     for names, words in entries:

@@ -55,10 +55,11 @@ COLOURED = ("row", "row pair", "burst", "n", "m", "m pair", "x")
 BLOCKS = ("group", "half", "C0 column", "y")
 """Axes whose iterations are drawn as cells of their own."""
 
-COLOURS = 8
-
 MOST = {ALONG: 64, DOWN: 24, PANEL: 6, STACK: 3}
 """Iterations of an axis that are drawn, by its role."""
+
+COLOURS = MOST[DOWN]
+"""Colours of iterations: lines that are drawn differ."""
 
 
 @dataclass(frozen=True, slots=True)

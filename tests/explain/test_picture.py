@@ -81,3 +81,11 @@ def test_pictures_are_well_formed(form: str) -> None:
             assert min(x, y) >= 0
             assert x + w <= width + 1, one.op
             assert y + h <= height
+
+
+def test_every_line_that_is_drawn_has_a_colour_of_its_own() -> None:
+    text = svg(explain(of_text("mte_ub_ub 0, 4096, 1 nburst(30, 1, 0)", {})[-1]))
+    styles = dict(re.findall(r"^\.(c\d+)\{fill:(hsl\S+?);", text, re.M))
+    assert len(styles) == len({*styles.values()}) == 24
+    for name in styles:
+        assert len(re.findall(f'class="{name}".*<title>', text)) == 2, "one on each side"
