@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -17,6 +16,7 @@ from tb.common.paths import ROOT
 from tb.explain.command import Options, explain_command
 from tb.explain.programs import NOT_TAKEN
 from tb.isa.ops import LEGACY_FORMS, OPS
+from tests.explain.records import output, record, records
 from tests.language.corpus.short import complete
 
 LOAD = "mte_gm_ub 0x1000, 0, 0, 10 nburst(2, 16, 64) pad(1.0)"
@@ -49,22 +49,13 @@ EVERY_OP = {
 ELEMENTS = {"mte_gm_ub": "f16", "mte_l1_bt": "bf16,f32", "mte_l0c_gm": "f32"}
 
 
-def all_told(what: str, capsys: pytest.CaptureFixture[str], **options: Any) -> list[dict[str, Any]]:
-    """Returns the JSON of every op."""
-    assert explain_command(what, Options(json="-", **options)) == 0
-    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["ops"]
-    return found
-
-
-def told(what: str, capsys: pytest.CaptureFixture[str], **options: Any) -> dict[str, Any]:
+def told(what: str, _: object, **options: Any) -> dict[str, Any]:
     """Returns the JSON of the one op."""
-    (found,) = all_told(what, capsys, **options)
-    return found
+    return record(what, **options)
 
 
-def text_of(what: str, capsys: pytest.CaptureFixture[str], **options: Any) -> str:
-    assert explain_command(what, Options(**options)) == 0
-    return capsys.readouterr().out
+def text_of(what: str, _: object, **options: Any) -> str:
+    return output(what, **options)
 
 
 def test_every_op_and_legacy_form_is_here() -> None:
@@ -73,11 +64,9 @@ def test_every_op_and_legacy_form_is_here() -> None:
 
 @pytest.mark.parametrize("profile", ["seed", "a5"])
 @pytest.mark.parametrize("name", EVERY_OP)
-def test_every_op_is_explained_in_both_profiles(
-    name: str, profile: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_every_op_is_explained_in_both_profiles(name: str, profile: str, tmp_path: Path) -> None:
     element = ELEMENTS.get(name, "")
-    found = told(EVERY_OP[name], capsys, profile=profile, element=element)
+    found = record(EVERY_OP[name], profile=profile, element=element)
     assert (found["op"], found["status"], found["profile"]) == (name, "legal", profile)
     assert found["parts"]
     assert all(part["bytes"] > 0 for part in found["parts"])
@@ -100,7 +89,7 @@ def test_every_op_is_explained_in_both_profiles(
         file, section = re.fullmatch(r"spec/(\w+)\.md, section (\d+)", rule["source"]).groups()  # type: ignore[union-attr]
         assert file in ("dma", "nd2nz", "bias_fb", "fixpipe", "l0_loads")
         assert int(section) in (5, 6, 9, 10)
-    text = text_of(EVERY_OP[name], capsys, profile=profile, element=element)
+    text = output(EVERY_OP[name], profile=profile, element=element)
     for part in ("verdict: legal", "rules", "bytes", "registers", "descriptor", "profiles"):
         assert part in text
     picture = tmp_path / "x.svg"
@@ -111,62 +100,60 @@ def test_every_op_is_explained_in_both_profiles(
 
 # The loops of copy_gm_to_ubuf are in registers, which the line does not have.
 @pytest.mark.parametrize("name", [name for name in EVERY_OP if name != "copy_gm_to_ubuf"])
-def test_the_text_of_an_explanation_can_be_explained(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_text_of_an_explanation_can_be_explained(name: str) -> None:
     """The line that is printed has the names of reports, which are read back."""
-    first = told(EVERY_OP[name], capsys, element=ELEMENTS.get(name, ""))
-    again = told(first["text"], capsys)
+    first = record(EVERY_OP[name], element=ELEMENTS.get(name, ""))
+    again = record(first["text"])
     assert again == first
 
 
-def test_the_legacy_form_writes_the_same_bytes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_legacy_form_writes_the_same_bytes() -> None:
     for text in (
         "mte_gm_ub 0x1000, 0, 0, 10 nburst(2, 16, 64) loop(2, 512, 256) loop(3, 7, 1024) pad(1.0)",
         EVERY_OP["mte_ub_gm"],
         EVERY_OP["mte_ub_ub"],
     ):
         element = "f16" if "pad" in text else ""
-        first = told(text, capsys, element=element)
+        first = record(text, element=element)
         lines = next(form["lines"] for form in first["forms"] if form["title"] == "legacy")
-        again = told("\n".join(lines), capsys)
+        again = record("\n".join(lines))
         assert again["memories"] == first["memories"]
         (new,) = next(form["lines"] for form in again["forms"] if form["title"] == "v0.6")
-        assert told(new, capsys)["memories"] == first["memories"]
+        assert record(new)["memories"] == first["memories"]
 
 
-def test_the_differences_of_the_profiles(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_differences_of_the_profiles() -> None:
     """The small examples of spec/profiles.md."""
-    found = told("mte_gm_ub 0, 0, 0, 12 nburst(2, 16, 32)", capsys, element="f32")
+    found = record("mte_gm_ub 0, 0, 0, 12 nburst(2, 16, 32)", element="f32")
     whole, tail = found["profiles"]
     assert (whole["what"], whole["there"], tail["what"]) == ("profile", "a5", "tail")
     assert [(one["start"], one["stop"]) for one in tail["changes"]] == [(12, 32), (44, 64)]
     assert {one["here"] for one in tail["changes"]} == {"untouched"}
     text = "mte_gm_ub 0, 0, 0, 12 nburst(2, 16, 32) loop(2, 64, 0)"
-    found = told(text, capsys, element="f32", profile="tail = fill")
+    found = record(text, element="f32", profile="tail = fill")
     assert found["status"] == "undefined", "its bytes are compared all the same"
     assert [(one["bytes_here"], one["bytes_there"]) for one in found["profiles"]] == [(128, 48)] * 2
-    found = told("mte_gm_ub 0, 0, 0, 5 nburst(3, 8, 5)", capsys)
+    found = record("mte_gm_ub 0, 0, 0, 5 nburst(3, 8, 5)")
     assert found["status"] == "error"
     assert {one["what"] for one in found["profiles"]} == {"profile", "compact"}
     assert found["profiles"][0]["rules_here"] == ["DMA-L07"]
     assert found["profiles"][0]["bytes_there"] == 32
-    found = told("mte_gm_ub 0, 0, 0, 65536 nburst(1, 0, 0)", capsys)
+    found = record("mte_gm_ub 0, 0, 0, 65536 nburst(1, 0, 0)")
     assert {one["what"] for one in found["profiles"]} == {"profile", "len_bits"}
     relu = "mte_l0c_gm 0, 0, 4, 16, 16, 16, 0, 0, pre_quant(0.5, mode = qf322f32_pre_scalar), "
-    found = told(f"{relu}pre_relu(0.25, mode = scalar_relu)", capsys)
+    found = record(f"{relu}pre_relu(0.25, mode = scalar_relu)")
     assert [one["what"] for one in found["profiles"]] == ["profile", "alpha"]
-    found = told(relu.rstrip(", "), capsys)
+    found = record(relu.rstrip(", "))
     assert found["profiles"] == []
     text = "mte_l0c_gm 0, 0, 4, 16, 16, 16, 0, 0, pre_quant(0.5, mode = deqs16_scalar)"
-    found = told(text, capsys, element="i32,i16")
+    found = record(text, element="i32,i16")
     assert found["profiles"][-1]["rules_there"] == ["FIX-L04"]
-    assert told(text, capsys, element="i32,i16", profile="a5")["status"] == "refused"
+    assert record(text, element="i32,i16", profile="a5")["status"] == "refused"
 
 
-def test_questions_about_bytes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_questions_about_bytes() -> None:
     asked = ("ub:8..0x10", "gm 0x1008..0x1012", "l1:0")
-    answers = told(LOAD, capsys, element="f16", bytes=asked)["answers"]
+    answers = record(LOAD, element="f16", bytes=asked)["answers"]
     written = [
         (one["kind"], one["start"], one["size"], one["from"]) for one in answers[0]["written"]
     ]
@@ -175,42 +162,42 @@ def test_questions_about_bytes(capsys: pytest.CaptureFixture[str]) -> None:
     assert read == [("ub0", 8, 2, [[0x1008, 2]]), ("ub0", 64, 3, [[0x1010, 3]])]
     assert answers[1]["unread"] == [[0x100A, 0x100F]]
     assert answers[2]["written"] == answers[2]["read"] == []
-    text = text_of(LOAD, capsys, element="f16", bytes=asked, show="bytes")
+    text = output(LOAD, element="f16", bytes=asked, show="bytes")
     assert "0x00008..0x00009  data       GM 0x0000001008..0x0000001009" in text
     assert "0x000000100a..0x000000100f  not read" in text
     assert "touches no byte" in text
 
 
-def test_parameters_in_fb_are_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_parameters_in_fb_are_read() -> None:
     op = "mte_l0c_gm 0, 0, 4, 40, 16, 40, 0, 0, pre_quant(0x80, mode = qf322b8_pre_vec)"
-    (answer,) = told(op, capsys, element="f32,i8", bytes=("fb:0x88..0x97",))["answers"]
+    (answer,) = record(op, element="f32,i8", bytes=("fb:0x88..0x97",))["answers"]
     assert answer["parameters"] == ["0x00088..0x00097: pre_quant record of channel n, n = 1..2"]
 
 
-def test_bytes_of_an_illegal_op_are_not_told(capsys: pytest.CaptureFixture[str]) -> None:
-    found = told("mte_gm_ub 0, 16, 0, 10 nburst(2, 16, 20)", capsys)
+def test_bytes_of_an_illegal_op_are_not_told() -> None:
+    found = record("mte_gm_ub 0, 16, 0, 10 nburst(2, 16, 20)")
     broken = {rule["rule"]: rule for rule in found["rules"] if rule["state"] == "broken"}
     assert set(broken) == {"DMA-L06", "DMA-L07"}
     assert found["verdict"].startswith("DMA-L06")
     assert broken["DMA-L07"]["legal"] == "a multiple of 32"
     assert found["parts"] == []
-    assert told("mte_gm_ub 0, 0, 0, 0 nburst(2, 16, 32)", capsys)["status"] == "NOP"
-    overlap = told("mte_ub_ub 0, 32, 2 nburst(1, 0, 0)", capsys)
+    assert record("mte_gm_ub 0, 0, 0, 0 nburst(2, 16, 32)")["status"] == "NOP"
+    overlap = record("mte_ub_ub 0, 32, 2 nburst(1, 0, 0)")
     assert (overlap["status"], len(overlap["parts"])) == ("undefined", 1)
 
 
-def test_ctrl_decides_what_an_op_leaves_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_decides_what_an_op_leaves_out() -> None:
     op = "set_atomic_f32; set_atomic_max; mte_l0c_gm 0, 0, 4, 16, 16, 16, 0, 0"
-    found = told(op, capsys)
+    found = record(op)
     fields = {one["name"]: one["value"] for one in found["descriptor"]["fields"]}
     assert (fields["atomic_type"], fields["atomic_op"]) == (1, 1)
     assert "atomic max as f32" in found["parts"][0]["how"]
 
 
 @pytest.mark.long
-def test_very_large_ops_are_explained_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_very_large_ops_are_explained_at_once() -> None:
     op = "mte_ub_gm 0, 0, 32 nburst(4000, 32, 64) loop(2000000, 0, 256000)"
-    found = told(op, capsys, bytes=("gm:0x1000000..0x1000100",))
+    found = record(op, bytes=("gm:0x1000000..0x1000100",))
     assert found["status"] == "legal"
     assert found["parts"][0]["bytes"] == 32 * 4000 * 2_000_000
     assert not found["memories"]["gm"]["complete"]
@@ -243,26 +230,26 @@ def file(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_the_ops_of_a_program(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_ops_of_a_program() -> None:
     args = ("0=0x1000", "1=64")
-    ops = all_told(file, capsys, args=args)
+    ops = records(PROGRAM, args=args)
     assert [one["op"] for one in ops] == ["mte_gm_ub", "mte_ub_gm"]
     assert ops[0]["run"] == "execution 1 of 3"
-    assert told(file, capsys, args=args, ops=(2,))["parts"][0]["dst"] == 0x1000
-    again = told(file, capsys, args=args, lines=(line_of(PROGRAM, "pto.mte_gm_ub"),), run=3)
+    assert record(PROGRAM, args=args, ops=(2,))["parts"][0]["dst"] == 0x1000
+    again = record(PROGRAM, args=args, lines=(line_of(PROGRAM, "pto.mte_gm_ub"),), run=3)
     assert (again["run"], again["parts"][0]["dst"]) == ("execution 3 of 3", 64)
-    assumed = told(file, capsys, args=("1=64",), ops=(2,))
+    assumed = record(PROGRAM, args=("1=64",), ops=(2,))
     assert "%g is not given" in assumed["notes"][0]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("path", sorted((ROOT / "examples/programs").glob("*.pto")), ids=str)
-def test_programs_of_the_examples(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_programs_of_the_examples(path: Path) -> None:
     if path.stem == "double_buffer":
         with pytest.raises(PtoError, match="--arg 2=VALUE"):
             explain_command(str(path), Options(json="-"))
         return
-    for op in all_told(str(path), capsys):
+    for op in records(str(path)):
         assert op["status"] in ("legal", "NOP", "not known"), op["text"]
 
 
@@ -337,25 +324,20 @@ scf.if %false {
 """)  # noqa: E501
 
 
-def test_illegal_and_other_ops_of_a_program(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_illegal_and_other_ops_of_a_program() -> None:
     """An illegal op, one that a profile alone permits, ops without bytes, one in a dead branch."""
-    path = tmp_path / "x.pto"
-    path.write_text(MORE)
-    file = str(path)
     first = line_of(MORE, "pto.set_loop_size")
-    wrong = told(file, capsys, lines=(first + 1,))
+    wrong = record(MORE, lines=(first + 1,))
     assert (wrong["status"], wrong["verdict"].partition(":")[0]) == ("error", "DMA-L06")
-    narrow = told(file, capsys, ops=(2,))
+    narrow = record(MORE, ops=(2,))
     assert (narrow["status"], narrow["profiles"][0]["rules_there"]) == ("error", [])
-    assert told(file, capsys, ops=(2,), profile="a5")["status"] == "legal"
-    register = told(file, capsys, lines=(first,))
+    assert record(MORE, ops=(2,), profile="a5")["status"] == "legal"
+    register = record(MORE, lines=(first,))
     assert int(register["words"][0]["value"], 16) == 1 << 21 | 2
-    assert "orders two pipes" in told(file, capsys, lines=(first + 3,))["verdict"]
-    dead = told(file, capsys, ops=(3,))
+    assert "orders two pipes" in record(MORE, lines=(first + 3,))["verdict"]
+    dead = record(MORE, ops=(3,))
     assert (dead["status"], dead["run"], dead["notes"][-1]) == ("legal", "", NOT_TAKEN)
-    assert len(all_told(file, capsys)) == 3
+    assert len(records(MORE)) == 3
 
 
 def test_no_file_is_written_where_something_is_wrong(file: str, tmp_path: Path) -> None:
@@ -382,11 +364,9 @@ def test_an_op_with_unknown_operands_names_the_argument(file: str) -> None:
         explain_command(file, Options(ops=(2,)))
 
 
-def test_standard_input(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(EVERY_OP["mte_ub_ub"]))
-    assert told("-", capsys)["op"] == "mte_ub_ub"
+    assert record("-")["op"] == "mte_ub_ub"
 
 
 def test_a_page_has_every_op(file: str, tmp_path: Path) -> None:
@@ -415,47 +395,39 @@ pto.section.cube {
 """)
 
 
-def test_every_op_of_a_line_has_its_own_name(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_op_of_a_line_has_its_own_name() -> None:
     """Buffers, computed flags, signals and fences, which are steps of a run or none."""
-    path = tmp_path / "x.pto"
-    path.write_text(ORDERED)
     for number, line in enumerate(ORDERED.splitlines(), 1):
         op = re.match(r"\s*(?:%\w+ = )?pto\.([a-z_0-9.]+)", line)
         if op is None or op.group(1) in ("section.cube", "mte_ub_gm", "mad", "mad_acc"):
             continue
-        found = told(str(path), capsys, lines=(number,))
+        found = record(ORDERED, lines=(number,))
         assert (found["op"], found["status"]) == (op.group(1), "no bytes")
         assert found["verdict"].startswith(f"pto.{op.group(1)} ")
 
 
-def test_a_product_of_a_program_has_its_bytes_or_its_rule(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_product_of_a_program_has_its_bytes_or_its_rule() -> None:
     """20 x 20 elements are 2 x 2 fractals in L0C; of k = 1 a column of 2 fractals at each side."""
-    path = tmp_path / "x.pto"
-    path.write_text(ORDERED)
     line = line_of(ORDERED, "pto.mad_acc")
-    first = told(str(path), capsys, lines=(line,))
+    first = record(ORDERED, lines=(line,))
     assert first["notes"] == ["a NOP: an extent is 0, no byte is touched"]
-    second = told(str(path), capsys, lines=(line,), run=2)
+    second = record(ORDERED, lines=(line,), run=2)
     assert (second["run"], second["pipe"]) == ("execution 2 of 2", "PIPE_M")
     assert second["notes"] == [
         "reads lhs: L0A 0x0..0x3ff",
         "reads rhs: L0B 0x0..0x3ff",
         "reads and writes dst: L0C 0x0..0xfff",
     ]
-    (wrong,) = told(str(path), capsys, lines=(line + 3,))["notes"]
+    (wrong,) = record(ORDERED, lines=(line + 3,))["notes"]
     assert wrong.startswith("MD-L03: left address is 0x14; legal: a multiple of 512")
-    assert told(str(path), capsys, lines=(line + 4,))["notes"] == []
+    assert record(ORDERED, lines=(line + 4,))["notes"] == []
 
 
 @pytest.mark.long
-def test_many_writes_of_the_same_bytes_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_writes_of_the_same_bytes_are_explained() -> None:
     """More of them than are listed: the map is given by its parts alone."""
     text = "mte_ub_gm 0, 0, 8 nburst(1, 0, 0) loop(100000, 0, 0)"
-    shown = text_of(text, capsys, show="bytes")
+    shown = output(text, show="bytes")
     assert "loop0 0..99999, 8 B each: UB0 0x0 -> GM 0x0" in shown
     assert "... 800000 more bytes" in shown
-    assert told(text, capsys)["memories"]["gm"] == {"ranges": [], "complete": False}
+    assert record(text)["memories"]["gm"] == {"ranges": [], "complete": False}

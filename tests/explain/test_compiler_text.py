@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,8 @@ import pytest
 from tb.common.errors import PtoError
 from tb.explain.programs import NOT_TAKEN
 from tb.isa.fix.table import QUANT_CODES
-from tests.explain.test_command import all_told, line_of, told
+from tests.explain.records import record, records
+from tests.explain.test_command import line_of
 from tests.explain.test_command import program as short
 
 LOAD = (
@@ -30,13 +30,6 @@ USES = "%g0 = pto.addptr %g, %c0 : I8_GM -> I8_GM\n%n0 = arith.addi %n, %n : i64
 def program(text: str) -> str:
     """Returns a program of the arguments %g and %n with a body in the short form of the corpus."""
     return short(USES + text)
-
-
-def ops_of(
-    path: Path, text: str, capsys: pytest.CaptureFixture[str], **options: Any
-) -> list[dict[str, Any]]:
-    path.write_text(text)
-    return all_told(str(path), capsys, **options)
 
 
 INSIDE = f"""
@@ -60,15 +53,13 @@ UNTAKEN = {
 
 
 @pytest.mark.parametrize("case", UNTAKEN)
-def test_an_op_that_is_not_taken_is_explained(
-    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_op_that_is_not_taken_is_explained(case: str) -> None:
     """With values from before it; it changes no count and no register of what is executed."""
     text = program(UNTAKEN[case].replace(INSIDE, INSIDE + SIZE) + COPY)
     if case == "a call":
         called = program(INSIDE).replace("@kernel", "@f").removeprefix("module {\n")
         text = text.removesuffix("}\n") + called
-    found = ops_of(tmp_path / "x.pto", text, capsys, args=("0=0x1000", "1=0"))
+    found = records(text, args=("0=0x1000", "1=0"))
     if case == "a call":
         found.reverse()
     dead, live = found
@@ -78,26 +69,23 @@ def test_an_op_that_is_not_taken_is_explained(
     assert sum(part["bytes"] for part in live["parts"]) == 32
 
 
-def test_what_is_not_known_of_code_that_is_not_taken(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_not_known_of_code_that_is_not_taken() -> None:
     """Constants are left where the walk ends with an error; an unknown operand is named."""
-    file = tmp_path / "x.pto"
     inside = INSIDE.replace("%c32_i64 nburst", "%n nburst")
     text = program(f"scf.if %false {{{inside}}}\n")
     line = line_of(text, "pto.mte_gm_ub")
     with pytest.raises(PtoError, match="--arg 1=VALUE"):
-        ops_of(file, text, capsys, lines=(line,))
-    (found,) = ops_of(file, text, capsys, lines=(line,), args=("1=32",))
+        records(text, lines=(line,))
+    (found,) = records(text, lines=(line,), args=("1=32",))
     assert (found["status"], found["notes"][-1]) == ("legal", NOT_TAKEN)
     inside = """%bad = arith.divsi %c1_i64, %z : i64
   pto.mte_ub_ub %u, %v_at_4096, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : I8_UB, I8_UB, I64x4
 """
     before = "%z = arith.subi %n, %n : i64\n"
-    (dead,) = ops_of(file, program(f"{before}scf.if %false {{{inside}}}\n"), capsys, args=("1=0",))
+    (dead,) = records(program(f"{before}scf.if %false {{{inside}}}\n"), args=("1=0",))
     assert (dead["parts"][0]["dst"], dead["notes"][-1]) == (4096, NOT_TAKEN)
     with pytest.raises(PtoError, match=r"--run is 2"):
-        ops_of(file, program(UNTAKEN["a constant"]), capsys, run=2)
+        records(program(UNTAKEN["a constant"]), run=2)
 
 
 LOADS = LOAD.replace("(%c1_i64, %c0_i64, %c0_i64)", "(%k, %c32_i64, %c32_i64)")
@@ -118,9 +106,8 @@ CORES = program(f"""pto.section.vector {{
 """)
 
 
-def test_ops_of_both_vector_cores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "x.pto"
-    ops = ops_of(file, CORES, capsys, args=("0=0x1000", "1=0"), run=2)
+def test_ops_of_both_vector_cores() -> None:
+    ops = records(CORES, args=("0=0x1000", "1=0"), run=2)
     shown = [
         (one["run"], [*one["memories"]], one["parts"][0]["src"], one["parts"][0]["dst"])
         for one in ops
@@ -131,7 +118,7 @@ def test_ops_of_both_vector_cores(tmp_path: Path, capsys: pytest.CaptureFixture[
         ("vector core 1", ["ub1"], 0x1000, 64),
     ]
     assert ops[2]["layout"][0] == "2 rows of 32 B"
-    (write,) = ops_of(file, CORES, capsys, lines=(line_of(CORES, "pto.set_loop_size"),))
+    (write,) = records(CORES, lines=(line_of(CORES, "pto.set_loop_size"),))
     assert (write["op"], write["run"]) == ("set_loop_size_outtoub", "")
 
 
@@ -165,10 +152,10 @@ def expansion(op: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("text", RAW)
-def test_an_expansion_is_read_back(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_expansion_is_read_back(text: str) -> None:
     """To the op, its words and its bytes."""
-    first = told(text, capsys, element=RAW[text])
-    again = told(expansion(first), capsys, element=RAW[text])
+    first = record(text, element=RAW[text])
+    again = record(expansion(first), element=RAW[text])
     assert again["op"].startswith("copy_")
     assert "no run executes" in again["notes"][-1]
     if text.startswith("mte_l0c"):
@@ -176,12 +163,12 @@ def test_an_expansion_is_read_back(text: str, capsys: pytest.CaptureFixture[str]
             word["name"]: word["value"] for word in again["words"]
         }
     (form,) = again["forms"]
-    named = told(form["lines"][0], capsys)
+    named = record(form["lines"][0])
     for key in ("descriptor", "parts", "verdict", "pipe"):
         assert named[key] == again[key] == first[key], key
 
 
-def test_raw_words_of_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_raw_words_of_a_program() -> None:
     """Registers are those of program order; a word that is not known is said to be so."""
     body = """%xm = arith.constant 549756862720 : i64
 %xt = arith.constant 4398046511120 : i64
@@ -194,35 +181,32 @@ scf.if %false {
   pto.copy_matrix_cc_to_gm %l, %d, %xm, %e : F32_L0C, F32_GM, I64x2
 }
 """
-    file = tmp_path / "x.pto"
-    nz, dead = ops_of(file, program(body), capsys)
+    nz, dead = records(program(body))
     assert (nz["status"], nz["pipe"]) == ("legal", "PIPE_FIX")
     assert "nz2nz(%c1_i64)" in nz["forms"][0]["lines"][0]
     assert [word["name"] for word in nz["words"]] == ["CTRL", "Xm", "Xt"]
     assert NOT_TAKEN in dead["notes"]
     assert "the op uses LOOP3_PARA, and its value is not known" in dead["notes"][-1]
-    _, known = ops_of(file, program(body), capsys, args=("1=0",))
+    _, known = records(program(body), args=("1=0",))
     assert "loop3(%c1_i64, %c0_i64, %c0_i64)" in known["forms"][0]["lines"][0]
     line = line_of(program(body), "pto.set_fix_clip")
-    (unspecified,) = ops_of(file, program(body), capsys, lines=(line,))
+    (unspecified,) = records(program(body), lines=(line,))
     assert (unspecified["words"], unspecified["status"]) == ([], "no bytes")
     line = line_of(program(body), "pto.set_loop3")
-    (write,) = ops_of(file, program(body), capsys, args=("1=1",), lines=(line,))
+    (write,) = records(program(body), args=("1=1",), lines=(line,))
     assert [int(word["value"], 16) for word in write["words"]] == [1 << 40 | 1]
 
 
-def test_registers_of_other_branches_and_cores_are_not_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_registers_of_other_branches_and_cores_are_not_read() -> None:
     text = program(f"scf.if %false {{\n{SIZE}}}\nscf.if %false {{\n{COPY}}}\n")
-    (dead,) = ops_of(tmp_path / "x.pto", text, capsys)
+    (dead,) = records(text)
     assert sum(part["bytes"] for part in dead["parts"]) == 32
     text = program(
         "pto.section.cube {\npto.set_mte2_nz_para %c1_i64 : i64\n}\npto.section.vector {\n"
         "pto.copy_gm_to_cbuf_multi_nd2nz %l_at_0, %d, %c0_i64, %c1_i64, %c0_i64, %c1_i64, %c1_i64, "
         "%c1_i64, %false : F16_GM, F16_L1, I64x6, i1\n}\n"
     )
-    (other,) = ops_of(tmp_path / "x.pto", text, capsys)
+    (other,) = records(text)
     assert "no pto.set_mte2_nz_para is before it" in other["notes"][-1]
 
 
@@ -245,8 +229,8 @@ NO_FORM = {
 
 
 @pytest.mark.parametrize("text", NO_FORM)
-def test_words_without_a_v06_op(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = told(text.format(xm=XM), capsys)
+def test_words_without_a_v06_op(text: str) -> None:
+    found = record(text.format(xm=XM))
     assert found["status"] == "no bytes"
     assert NO_FORM[text] in found["notes"][-1]
     assert found["forms"] == []
@@ -254,15 +238,15 @@ def test_words_without_a_v06_op(text: str, capsys: pytest.CaptureFixture[str]) -
         assert {"Xm", "Xt"} <= {word["name"] for word in found["words"]}
 
 
-def test_bits_in_no_field_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    (word,) = told("set_fpc 0x8000000000010102", capsys)["words"]
+def test_bits_in_no_field_are_told() -> None:
+    (word,) = record("set_fpc 0x8000000000010102")["words"]
     assert [value for *_, value in (one.values() for one in word["fields"])] == [1, 1, 2]
     assert word["note"].endswith("bits 0x10000 are in no field")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("table", QUANT_CODES)
-def test_quant_codes_of_both_tables(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_quant_codes_of_both_tables(table: str) -> None:
     """spec/fixpipe.md, sections 4 and 12."""
     for code, mode in QUANT_CODES[table].items():
         text = (
@@ -271,7 +255,7 @@ def test_quant_codes_of_both_tables(table: str, capsys: pytest.CaptureFixture[st
         )
         dst = mode.dst[0] if mode.dst else "f32"
         element = f"{mode.acc or 'f32'},{dst}"
-        found = told(text, capsys, element=element, quant_codes=table)
+        found = record(text, element=element, quant_codes=table)
         (line,) = found["forms"][0]["lines"]
         assert (f"mode = {mode.name})" in line) == bool(code), (code, line)
         assert found["status"] == "legal", found["verdict"]

@@ -9,7 +9,7 @@ import pytest
 
 from tb.common.errors import PtoError
 from tb.explain.command import Options, explain_command
-from tests.explain.test_command import text_of, told
+from tests.explain.records import output, record
 
 TURN = "{transpose = true}"
 ELEMENTS: dict[str, tuple[str, str, str, int, int, int]] = {
@@ -29,10 +29,10 @@ and by its formulas."""
 
 
 @pytest.mark.parametrize("case", ELEMENTS)
-def test_elements_of_the_worked_examples(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_elements_of_the_worked_examples(case: str) -> None:
     text, element, memory, size, src, dst = ELEMENTS[case]
     asked = (f"{memory}:{dst}..{dst + size - 1}", f"l1:{src}..{src + size - 1}")
-    found = told(text, capsys, element=element, bytes=asked)
+    found = record(text, element=element, bytes=asked)
     assert (found["status"], found["pipe"]) == ("legal", "PIPE_MTE1")
     assert list(found["memories"]) == [memory]
     there, back = found["answers"]
@@ -43,12 +43,12 @@ def test_elements_of_the_worked_examples(case: str, capsys: pytest.CaptureFixtur
     assert (one["to"], one["start"], one["from"]) == (memory, dst, [[src, size]])
 
 
-def test_a_transposed_byte_of_fp4_is_of_two_rows(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_transposed_byte_of_fp4_is_of_two_rows() -> None:
     """Column q of rows p, p + 1 of a 64 x 64 square, nibble q mod 2 of byte q div 2 of each."""
     text = f"mte_l1_l0b 0, 0, 64, 64, 0, 0 {TURN}"
     bytes_ = {(5, 2): 0xA1, (20, 40): 0x294}  # (q div 16)*512 + (q mod 16)*32 + p div 2
     asked = tuple(f"l0b:{dst}" for dst in bytes_.values())
-    answers = told(text, capsys, element="f4E2M1x2", bytes=asked)["answers"]
+    answers = record(text, element="f4E2M1x2", bytes=asked)["answers"]
     for (q, p), answer in zip(bytes_, answers, strict=True):
         (one,) = answer["written"]
         rows = [(row // 16) * 512 + (row % 16) * 32 + q // 2 for row in (p, p + 1)]
@@ -57,10 +57,10 @@ def test_a_transposed_byte_of_fp4_is_of_two_rows(capsys: pytest.CaptureFixture[s
         assert one["how"] == "low or high nibble (0 or 1) of two rows"
 
 
-def test_bytes_of_l0_are_asked_for_by_memory(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bytes_of_l0_are_asked_for_by_memory() -> None:
     text = "mte_l1_l0a 0, 0, 2, 2, 2, 3, 5, 3"
     asked: tuple[str, ...] = ("l0a:0x0..0x1f", "l0a:0x400..0x5ff", "l0b:0x0..0x1f")
-    shown = text_of(text, capsys, element="f16", show="bytes", bytes=asked).splitlines()
+    shown = output(text, element="f16", show="bytes", bytes=asked).splitlines()
     assert "  L0A" in shown
     start = shown.index("bytes 0x00000..0x0001f of L0A")
     assert [line.split("  (")[0] for line in shown[start : start + 6]] == [
@@ -74,7 +74,7 @@ def test_bytes_of_l0_are_asked_for_by_memory(capsys: pytest.CaptureFixture[str])
     # Addresses are those of the memory, not those of the port of all four.
     text = "mte_l1_l0b_mx 0, 0, 1, 1, 2, 2, 4, 3"
     asked = ("l0b_mx:0x60", "l1:0x120")
-    shown = text_of(text, capsys, show="bytes", bytes=asked).splitlines()
+    shown = output(text, show="bytes", bytes=asked).splitlines()
     lines = [" ".join(line.split()) for line in shown]
     assert "written: 0x00060 data L1 0x00120 (x 1, y 0)" in lines
     assert "read: 0x00120 -> L0B_MX 0x00060 data (x 1, y 0)" in lines
@@ -94,11 +94,9 @@ def test_bytes_outside_a_memory_of_l0_are_refused(asked: str, legal: str) -> Non
     assert legal in error.value.legal
 
 
-def test_a_picture_has_the_addresses_of_the_memory(
-    capsys: pytest.CaptureFixture[str], tmp_path: Any
-) -> None:
+def test_a_picture_has_the_addresses_of_the_memory(tmp_path: Any) -> None:
     path = tmp_path / "x.svg"
-    text_of(f"mte_l1_l0b 0, 0, 32, 16, 0, 0 {TURN}", capsys, element="f16", picture=str(path))
+    output(f"mte_l1_l0b 0, 0, 32, 16, 0, 0 {TURN}", element="f16", picture=str(path))
     drawn = path.read_text()
     assert "L0B: destination" in drawn
     assert "L0B 0x262..0x263" in drawn

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.explain.test_command import told
+from tests.explain.records import record
 
 WRITE_BACK = "mte_l0c_gm 0, 0, 1, 16, 16, 16, 0, 0, pre_quant(1.0, mode = {}), nz2nd{}"
 STAGES = {
@@ -34,13 +34,11 @@ STAGES = {
 
 
 @pytest.mark.parametrize("case", STAGES, ids=str)
-def test_steps_of_values_by_profile(
-    case: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_steps_of_values_by_profile(case: tuple[str, str, str]) -> None:
     element, mode, clauses = case
     differ = STAGES[case][0] != STAGES[case][1]
     for profile, steps in zip(("seed", "a5"), STAGES[case], strict=True):
-        found = told(WRITE_BACK.format(mode, clauses), capsys, element=element, profile=profile)
+        found = record(WRITE_BACK.format(mode, clauses), element=element, profile=profile)
         assert steps in found["layout"][-1]
         knob = "b8_scalar_sign" if "i8" in element else "sat_scope"
         assert (knob in {one["what"] for one in found["profiles"]}) == differ
@@ -49,11 +47,9 @@ def test_steps_of_values_by_profile(
 
 
 @pytest.mark.parametrize(("address", "count"), [(0x40, 1), (0x10040, 0)])
-def test_alphas_among_the_records_have_a_note(
-    address: int, count: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_alphas_among_the_records_have_a_note(address: int, count: int) -> None:
     text = f"mte_l0c_gm 0, 0, 1, 16, 16, 16, 0, 0, pre_relu({address}, mode = vector_relu)"
-    assert sum("segment 0 of fb" in note for note in told(text, capsys)["notes"]) == count
+    assert sum("segment 0 of fb" in note for note in record(text)["notes"]) == count
 
 
 COPIES = {
@@ -75,14 +71,14 @@ COPIES = {
 
 
 @pytest.mark.parametrize("case", COPIES, ids=str)
-def test_copies_under_a5(case: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_copies_under_a5(case: tuple[str, str]) -> None:
     """spec/dma.md, section 3; the v0.6 form of a legacy copy has the same counts of elements."""
     element, text = case
-    found = told(text, capsys, element=element, profile="a5")
+    found = record(text, element=element, profile="a5")
     assert found["status"] == "legal"
     for sentence in COPIES[case]:
         assert any(sentence in line for line in found["layout"]), found["layout"]
     for form in found["forms"]:
         if form["text"]:
             line = "; ".join(form["lines"])
-            assert told(line, capsys, profile="a5")["memories"] == found["memories"]
+            assert record(line, profile="a5")["memories"] == found["memories"]

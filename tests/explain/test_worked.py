@@ -21,7 +21,8 @@ from tb.isa.grammar import KNOWN_ROWS, ROWS
 from tb.isa.spaces import Space
 from tb.language.dialect.sync import SYNC, QuietOp
 from tb.language.run.cube import MADS
-from tests.explain.test_command import ELEMENTS, EVERY_OP, all_told, line_of, program, text_of, told
+from tests.explain.records import output, record, records
+from tests.explain.test_command import ELEMENTS, EVERY_OP, line_of, program
 
 TEXTS = {name: row for file in ("copies", "loads") for name, row in rows(file)}
 """Rows of the worked values, with the text of their ops."""
@@ -40,13 +41,13 @@ def profile_of(example: Example) -> str:
 
 
 @pytest.mark.parametrize("example", MAPPED, ids=lambda example: example.name)
-def test_images_of_the_examples(example: Example, capsys: pytest.CaptureFixture[str]) -> None:
+def test_images_of_the_examples(example: Example) -> None:
     """The byte map of every form makes the image, and says that it is complete."""
     row, image = TEXTS[example.name], example.images[-1]
     (source,) = {fill.space for fill in example.fills} or {Space.L1}
     given = example.initial(source, 0, 1 << 18)
     for form in example.forms:
-        found = told(row[form], capsys, element=row.get("types", ""), profile=profile_of(example))
+        found = record(row[form], element=row.get("types", ""), profile=profile_of(example))
         data = example.initial(image.space, image.start, image.length)
         assert all(memory["complete"] for memory in found["memories"].values())
         for part in found["parts"] if image.length else ():
@@ -116,9 +117,9 @@ WORDS: dict[tuple[str, str], dict[str, int]] = {
 
 
 @pytest.mark.parametrize("case", WORDS, ids=str)
-def test_worked_words(case: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_worked_words(case: tuple[str, str]) -> None:
     element, text = case
-    found = told(text, capsys, element=element)["words"]
+    found = record(text, element=element)["words"]
     assert {word["name"]: int(word["value"], 16) for word in found} == WORDS[case]
 
 
@@ -134,40 +135,32 @@ REGISTERS: dict[str, tuple[str, int]] = {
 
 
 @pytest.mark.parametrize("text", REGISTERS)
-def test_an_op_that_writes_a_register_has_its_word(
-    text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = all_told(text, capsys)[-1]
+def test_an_op_that_writes_a_register_has_its_word(text: str) -> None:
+    found = records(text)[-1]
     (word,) = found["words"]
     assert (word["name"], int(word["value"], 16)) == REGISTERS[text]
     assert (found["status"], found["pipe"], found["parts"]) == ("no bytes", "PIPE_S", [])
-    shown = text_of(text, capsys)
+    shown = output(text)
     assert "bytes\n" not in shown
     assert "descriptor\n" not in shown
 
 
-def test_a_register_keeps_its_value_when_an_operand_does_not_fit(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    found = told("set_loop_size_outtoub 0x200000, 1", capsys)
+def test_a_register_keeps_its_value_when_an_operand_does_not_fit() -> None:
+    found = record("set_loop_size_outtoub 0x200000, 1")
     assert found["status"] == "error"
     assert [(one["rule"], one["state"]) for one in found["rules"]] == [("DMA-L05", "broken")]
     assert int(found["words"][0]["value"], 16) == 1 << 21 | 1
 
 
-def test_a_word_is_shown_where_another_register_is_not_known(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "x.pto"
+def test_a_word_is_shown_where_another_register_is_not_known() -> None:
     stride = "pto.set_loop1_stride_outtoub %n, %c1_i64 : I64x2\n"
-    path.write_text(program(f"{stride}pto.set_loop_size_outtoub %c2_i64, %c1_i64 : I64x2\n"))
-    line = line_of(path.read_text(), "pto.set_loop_size")
-    (word,) = told(str(path), capsys, lines=(line,))["words"]
+    text = program(f"{stride}pto.set_loop_size_outtoub %c2_i64, %c1_i64 : I64x2\n")
+    (word,) = record(text, lines=(line_of(text, "pto.set_loop_size"),))["words"]
     assert (word["name"], int(word["value"], 16)) == ("LOOP_SIZE", 1 << 21 | 2)
 
 
 @pytest.mark.long
-def test_expansions_are_those_of_the_dialect(capsys: pytest.CaptureFixture[str]) -> None:
+def test_expansions_are_those_of_the_dialect() -> None:
     """Operands of spec/dialect.md, section 5; words of two operands: low 40 bits, high 24."""
     for raw in RAW_FORMS:
         form = {**ROWS, **KNOWN_ROWS}[raw.name]
@@ -175,7 +168,7 @@ def test_expansions_are_those_of_the_dialect(capsys: pytest.CaptureFixture[str])
         assert own == len(form.groups), raw.name
         assert all(name in {**ROWS, **KNOWN_ROWS} for name, _ in raw.words if name)
     op = "mte_l0c_gm 0, 0, 18, 32, 32, 48, 0, 0, nz2dn(2), loop3(2, 16, 4096)"
-    (form_,) = told(op, capsys)["forms"]
+    (form_,) = record(op)["forms"]
     assert form_["lines"][:2] == [
         "set_loop3_para low 0x100002, high 0x10",
         "set_channel_para low 0x0, high 0x200",
@@ -196,11 +189,9 @@ TEXT_ONLY = {
 
 
 @pytest.mark.parametrize("text", TEXT_ONLY)
-def test_register_forms_of_text_are_the_grouped_op(
-    text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_register_forms_of_text_are_the_grouped_op(text: str) -> None:
     """Also in a program, where the mnemonic has no row of its own in the table of pipes."""
-    raw, grouped = told(text, capsys), told(TEXT_ONLY[text], capsys)
+    raw, grouped = record(text), record(TEXT_ONLY[text])
     for key in ("text", "pipe", "memories", "words", "forms", "descriptor", "rules"):
         assert raw[key] == grouped[key], key
     name, operands = text.split(" ", 1)
@@ -210,9 +201,8 @@ def test_register_forms_of_text_are_the_grouped_op(
     assert line.startswith(f"{name} ")
     assert [int(one.split()[-1], 0) for one in line.split(", ")] == [source, target, *numbers]
     names = ", ".join([f"%s_at_{source}", f"%d_at_{target}", *(f"%c{k}_i64" for k in numbers)])
-    path = tmp_path / "x.pto"
-    path.write_text(program(f"pto.{name} {names} : {', '.join(pointers)}, I64x{len(numbers)}\n"))
-    assert told(str(path), capsys)["memories"] == raw["memories"]
+    whole = program(f"pto.{name} {names} : {', '.join(pointers)}, I64x{len(numbers)}\n")
+    assert record(whole)["memories"] == raw["memories"]
 
 
 OTHERS = {
@@ -243,13 +233,11 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("text", OTHERS)
-def test_an_op_without_a_byte_map_is_one_sentence(
-    text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    found = told(text, capsys)
+def test_an_op_without_a_byte_map_is_one_sentence(text: str, tmp_path: Path) -> None:
+    found = record(text)
     assert found["status"] == "no bytes"
     assert OTHERS[text] in found["verdict"]
-    lines = text_of(text, capsys).splitlines()
+    lines = output(text).splitlines()
     assert len(lines) == 3
     picture = tmp_path / "x.svg"
     explain_command(text, Options(picture=str(picture)))
@@ -277,24 +265,24 @@ def test_every_op_of_the_dialect_has_a_sentence_or_a_map() -> None:
     assert not sentence("vadd")
 
 
-def test_flags_between_copies_are_no_ops_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_flags_between_copies_are_no_ops_of_their_own() -> None:
     text = (
         f'pto.{EVERY_OP["mte_gm_l1"]}\npto.set_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]\n'
         'pto.wait_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]\npto.set_fpc 3\n'
         f"pto.mad %a, %b, %c, %m, %n, %k\npto.fence.barrier_all\n"
         f"pto.{EVERY_OP['mte_l1_ub']}\n"
     )
-    ops = all_told(text, capsys)
+    ops = records(text)
     assert [one["op"] for one in ops] == ["mte_gm_l1", "mte_l1_ub"]
     assert ops[0]["notes"] == ["not executed: pto.set_fpc"]
 
 
-def test_descriptor_bits_are_those_of_the_op_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_descriptor_bits_are_those_of_the_op_table() -> None:
     page = page_text()
     for name in ("mte_gm_ub", "mte_l1_bt", "mte_gm_l1_frac", "mte_l0c_gm"):
-        fields: list[Any] = told(EVERY_OP[name], capsys, element=ELEMENTS.get(name, ""))[
-            "descriptor"
-        ]["fields"]
+        fields: list[Any] = record(EVERY_OP[name], element=ELEMENTS.get(name, ""))["descriptor"][
+            "fields"
+        ]
         for field in fields[1:]:
             bits = f"{field['msb']}:{field['lsb']}"
             assert f"\n| {bits} | {field['name']} | " in page, field
