@@ -70,20 +70,9 @@ def explain(
     from tb.explain.command import Options, explain_command
 
     options = Options(
-        lines=line or (),
-        ops=op or (),
-        run=run,
-        args=arg or (),
-        function=function,
-        values=value or (),
-        element=element,
-        bytes=bytes_ or (),
-        show=show,
-        rows=rows,
-        ubuf_to_ubuf=ubuf_to_ubuf,
-        quant_codes=quant_codes,
-        profile=profile,
-        json=json,
+        lines=line or (), ops=op or (), run=run, args=arg or (), function=function,
+        values=value or (), element=element, bytes=bytes_ or (), show=show, rows=rows,
+        ubuf_to_ubuf=ubuf_to_ubuf, quant_codes=quant_codes, profile=profile, json=json,
         picture=picture,
-    )
+    )  # fmt: skip
     raise typer.Exit(explain_command(what, options))

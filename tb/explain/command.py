@@ -31,23 +31,13 @@ PICTURES = (".svg", ".html", ".htm")
 
 @dataclass(frozen=True)
 class Options:
-    """Options of the command, as texts.
+    """Options of the command as they are written: ``--help`` has their meaning and legal values.
 
     Attributes:
-        lines, ops: Lines and numbers of the ops of a program.
-        run: Which execution of an op.
-        args: ``N=VALUE``.
-        function: Function of a program.
-        values: ``NAME=VALUE`` for names of an op as text.
-        element: Element types of an op without types.
-        bytes: Questions about bytes.
-        show: Sections, separated by commas.
-        rows: Ranges to list.
-        ubuf_to_ubuf: ``bytes`` or ``blocks``.
-        quant_codes: ``ptoas`` or ``spec``.
-        profile: Profile.
-        json: File, ``-`` for standard output, or empty.
-        picture: File, or empty.
+        lines, ops: Lines and numbers, from 1, of the ops of a program.
+        args, values: ``N=VALUE`` for arguments of a program, ``NAME=VALUE`` for names of a text.
+        bytes: Questions about bytes, such as ``ub:0..0x7f``.
+        json, picture: File, of JSON also ``-`` for standard output, or empty.
     """
 
     lines: Sequence[int] = ()

@@ -186,30 +186,30 @@ RAW_FORMS: tuple[Raw, ...] = (
 def forms_of(op: AnyOp, desc: Descriptor, registers: DmaRegisters) -> tuple[OpForm, ...]:
     """Returns the other forms of an op: its v0.6 form, legacy forms, expansions of the compiler."""
     found = []
-    if isinstance(op, CopyGmToUbuf | CopyUbufToGm):
-        found += _new_form(op, registers)
-    elif isinstance(op, CopyUbufToUbuf):
-        found.append(OpForm("v0.6", (to_text(lower_ubuf_copy(op)),), _MAPPING))
+    if isinstance(op, CopyGmToUbuf | CopyUbufToGm | CopyUbufToUbuf):
+        found.append(_new_form(op, registers))
     elif isinstance(desc, DmaOp | BurstOp):
         found += _legacy_form(op, desc)
-    values = {word.name: word.value for word in words_of(desc)}
     for raw in RAW_FORMS:
-        if raw.op != desc.spec.name:
-            continue
-        if not raw.fits(desc):
-            if raw.without:
-                found.append(OpForm("expansion of the compiler", (), RAW, raw.without))
-            continue
-        before = [
-            f"{name} {_operands(name, values[word])}"
-            for name, word in raw.words
-            if name and word in values
-        ]
-        names = [f"{name} {_shown(name, value_of(desc, value))}" for name, value in raw.operands]
-        names += [f"{word} {values[word]:#018x}" for name, word in raw.words if not name]
-        lines = (*before, f"{raw.name} {', '.join(names)}")
-        found.append(OpForm("expansion of the compiler", lines, RAW, raw.note, text=False))
+        if raw.op == desc.spec.name:
+            found += _expansion(raw, desc)
     return tuple(found)
+
+
+def _expansion(raw: Raw, desc: Descriptor) -> list[OpForm]:
+    """Returns the register form of an op: the ops that set words, and the copy itself."""
+    title = "expansion of the compiler"
+    if not raw.fits(desc):
+        return [OpForm(title, (), RAW, raw.without)] if raw.without else []
+    values = {word.name: word.value for word in words_of(desc)}
+    before = [
+        f"{name} {_operands(name, values[word])}"
+        for name, word in raw.words
+        if name and word in values
+    ]
+    names = [f"{name} {_shown(name, value_of(desc, source))}" for name, source in raw.operands]
+    names += [f"{word} {values[word]:#018x}" for name, word in raw.words if not name]
+    return [OpForm(title, (*before, f"{raw.name} {', '.join(names)}"), RAW, raw.note, text=False)]
 
 
 def _operands(name: str, word: int) -> str:
@@ -223,11 +223,12 @@ def _shown(name: str, value: int) -> str:
     return f"{value:#x}" if name in ("src", "dst", "raw") else str(value)
 
 
-def _new_form(op: CopyGmToUbuf | CopyUbufToGm, registers: DmaRegisters) -> list[OpForm]:
+def _new_form(op: CopyGmToUbuf | CopyUbufToGm | CopyUbufToUbuf, registers: DmaRegisters) -> OpForm:
     try:
-        return [OpForm("v0.6", (to_text(to_v06(op, registers)),), _MAPPING)]
+        v06 = lower_ubuf_copy(op) if isinstance(op, CopyUbufToUbuf) else to_v06(op, registers)
     except ValueError as error:
-        return [OpForm("v0.6", (), _MAPPING, str(error))]
+        return OpForm("v0.6", (), _MAPPING, str(error))
+    return OpForm("v0.6", (to_text(v06),), _MAPPING)
 
 
 def _legacy_form(op: Any, desc: DmaOp | BurstOp) -> list[OpForm]:

@@ -83,6 +83,16 @@ class Cell:
     start: int
     other: str
 
+    @property
+    def end(self) -> int:
+        """First byte of the line after it."""
+        return self.x + self.size
+
+    def meets(self, other: Cell) -> bool:
+        """Returns whether a cell that begins later is of the same block and colour, and adjoins."""
+        alike = (self.block, self.kind, self.colour) == (other.block, other.kind, other.colour)
+        return alike and self.x <= other.x <= self.end
+
 
 @dataclass
 class Line:
@@ -201,7 +211,7 @@ def _tile(faces: Sequence[_Face], space: Space) -> Tile:
     for line in lines.values():
         line.y, line.panel, line.cells = line.y - first, panels[line.panel], _joined(line.cells)
     ordered = sorted(lines.values(), key=lambda x: (x.stack, x.panel, x.y))
-    width = max(cell.x + cell.size for line in ordered for cell in line.cells)
+    width = max(cell.end for line in ordered for cell in line.cells)
     return Tile(
         space, faces[0].source, tuple(ordered), width, _pitch(faces), _left_out(faces, weights),
         _names(faces, DOWN), _names(faces, PANEL),
@@ -210,13 +220,13 @@ def _tile(faces: Sequence[_Face], space: Space) -> Tile:
 
 def _weights(faces: Sequence[_Face]) -> dict[str, int]:
     """Returns for each axis how many places one iteration is apart from the next, in its role."""
-    first: dict[str, _Way] = {}
+    ways = [way for face in faces for way in face.ways]
     counts: dict[str, int] = {}
-    for way in [way for face in faces for way in face.ways]:
-        name = first.setdefault(way.axis.name, way).axis.name
+    for way in ways:
+        name = way.axis.name
         counts[name] = max(counts.get(name, 1), way.axis.count * way.lines)
     found, total = {}, dict.fromkeys(MOST, 1)
-    for name, way in reversed(first.items()):
+    for name, way in reversed({way.axis.name: way for way in ways}.items()):
         found[name] = total[way.role] * way.lines
         total[way.role] *= counts[name]
     return found
@@ -273,18 +283,12 @@ def _joined(cells: Iterable[Cell]) -> list[Cell]:
     found: list[Cell] = []
     for cell in sorted(cells, key=lambda x: (x.x, x.size)):
         last = found[-1] if found else None
-        alike = last and (last.block, last.kind, last.colour) == (
-            cell.block, cell.kind, cell.colour,
-        )  # fmt: skip
-        if last and alike and last.x <= cell.x <= last.x + last.size:
-            if cell.x + cell.size <= last.x + last.size:
-                continue
-            size = cell.x + cell.size - last.x
+        if last is None or not last.meets(cell):
+            found.append(cell)
+        elif cell.end > last.end:
             first, final = last.other.partition("..")[0], cell.other.rpartition("..")[2]
             other = last.other if last.other == cell.other else f"{first}..{final}"
-            found[-1] = replace(last, size=size, other=other)
-        else:
-            found.append(cell)
+            found[-1] = replace(last, size=cell.end - last.x, other=other)
     return found
 
 
@@ -297,19 +301,19 @@ def _pitch(faces: Sequence[_Face]) -> int:
 
 def _left_out(faces: Sequence[_Face], weights: dict[str, int]) -> str:
     """Returns what is shown of axes that are longer than a picture, as text, or nothing."""
-    found: dict[str, None] = {}
+    found: list[str] = []
     for face in faces:
         for way in face.ways:
             axis, most = way.axis, MOST[way.role]
             if way.role != DOWN and axis.count > most:
                 last = axis.first + most - 1
-                found[f"{axis.name} {axis.first}..{last} of {axis.count}"] = None
+                found.append(f"{axis.name} {axis.first}..{last} of {axis.count}")
         down = [way.axis for way in face.of(DOWN) if way.axis.count > 1]
         lines = 1 + sum((axis.count - 1) * weights[axis.name] for axis in down)
         if lines > MOST[DOWN]:
             names = " and ".join(axis.name for axis in down)
-            found[f"{MOST[DOWN]} of {lines} lines of {names}"] = None
-    return f"shown: {', '.join(found)}" if found else ""
+            found.append(f"{MOST[DOWN]} of {lines} lines of {names}")
+    return f"shown: {', '.join(dict.fromkeys(found))}" if found else ""
 
 
 def _names(faces: Sequence[_Face], role: str) -> str:
