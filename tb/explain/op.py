@@ -18,7 +18,7 @@ from tb.explain.steps import Chosen
 from tb.explain.words import WordValue, words_of
 from tb.isa.ctrl import CtrlOp
 from tb.isa.descriptor import field_values, packed
-from tb.isa.dma.legacy import DmaRegisters, LegacySet
+from tb.isa.dma.legacy import LegacySet
 from tb.isa.fields import DESC_WORDS, OPCODE_BITS
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.remarks import remarks
@@ -130,7 +130,7 @@ class Explained:
 
 def explain(one: Chosen) -> Explained:
     """Returns the record of an op under the profile of this process."""
-    op, raw = one.op, one.raw
+    raw, lowering = one.raw, one.lowering
     form = COPIES[one.name].op if one.name in COPIES else TEXT_FORMS.get(one.name, one.name)
     pipe = PIPES.get(form)
     text, words, notes = (raw.text, raw.words, raw.notes) if raw else (f"pto.{one.name}", (), ())
@@ -140,34 +140,31 @@ def explain(one: Chosen) -> Explained:
     )  # fmt: skip
     if one.unknown:
         return record
-    if op is None:
+    if lowering is None:
         return replace(record, status=NO_BYTES, verdict=sentence(one.name, foreign=True))
-    held = one.registers or DmaRegisters()
-    lowering = Lowering(op, held, one.ctrl)
+    op, desc = lowering.op, lowering.descriptor
     record = replace(record, text=raw.text if raw else to_text(op), rules=verdicts(lowering))
     if isinstance(op, LegacySet | CtrlOp):
-        return _of_register(record, op, held, one.ctrl)
-    desc = lowering.descriptor
+        return _of_register(record, op, lowering)
     status, verdict = judged(record.rules, desc)
-    changed = differences(op, held, one.ctrl)
-    record = replace(record, status=status, verdict=verdict, profiles=changed)
+    record = replace(record, status=status, verdict=verdict, profiles=differences(lowering))
     if raw:
         record = replace(record, forms=(OpForm("v0.6", (to_text(op),), RAW),))
     elif desc is not None:
-        record = replace(record, forms=forms_of(op, desc, held), words=words_of(desc))
+        forms = forms_of(op, desc, lowering.registers)
+        record = replace(record, forms=forms, words=words_of(desc))
     return record if desc is None else _of_descriptor(record, desc)
 
 
-def _of_register(
-    record: Explained, op: LegacySet | CtrlOp, held: DmaRegisters, ctrl: int
-) -> Explained:
+def _of_register(record: Explained, op: LegacySet | CtrlOp, lowering: Lowering) -> Explained:
     """Returns the record of an op that writes a register."""
     status, verdict = NO_BYTES, effect(op)
     if any(rule.state == BROKEN for rule in record.rules):
         first = record.rules[0].rule
         status = REPORTED
         verdict = f"{first}: the op retires with this rule and its register is unchanged"
-    return replace(record, status=status, verdict=verdict, words=written_words(op, held, ctrl))
+    words = written_words(op, lowering.registers, lowering.ctrl)
+    return replace(record, status=status, verdict=verdict, words=words)
 
 
 def _of_descriptor(record: Explained, desc: Descriptor) -> Explained:

@@ -189,11 +189,9 @@ def product_notes(op: Mad) -> tuple[str, ...]:
         return tuple(f"{one.rule}: {one.message}; legal: {one.legal}" for one in wrong)
     if not touched:
         return ("a NOP: an extent is 0, no byte is touched",)
-    found = []
-    for part in touched:
-        verb = "reads"
-        if part.role == "dst":
-            verb = "reads and writes" if op.initial == ACC else "writes"
-        end = part.start + part.length - 1
-        found.append(f"{verb} {part.role}: {part.memory.upper()} {part.start:#x}..{end:#x}")
-    return tuple(found)
+    written = "reads and writes" if op.initial == ACC else "writes"
+    return tuple(
+        f"{written if part.role == 'dst' else 'reads'} {part.role}: {part.memory.upper()} "
+        f"{part.start:#x}..{part.start + part.length - 1:#x}"
+        for part in touched
+    )

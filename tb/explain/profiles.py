@@ -12,11 +12,9 @@ from typing import Any
 from tb.explain.maps import parts_of
 from tb.explain.parts import Link, Part, first_links
 from tb.explain.rules import BROKEN, verdicts
-from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.op import replace
 from tb.isa.profile import KNOBS, PROFILES, Profile, current, using
 from tb.isa.spaces import Space
-from tb.isa.text import AnyOp
 from tb.language.lowered import Lowering
 from tb.language.rules.check import HINT_RULES
 
@@ -79,23 +77,23 @@ class _Result:
         return sum(part.bytes for part in self.parts)
 
 
-def _result(op: AnyOp, registers: DmaRegisters, ctrl: int, profile: Profile) -> _Result:
+def _result(issued: Lowering, profile: Profile) -> _Result:
     """Returns the broken rules and the bytes of an op under a profile."""
     with using(profile):
-        lowering = Lowering(op, registers, ctrl)
+        lowering = Lowering(issued.op, issued.registers, issued.ctrl)
         broken = [one for one in verdicts(lowering) if one.state == BROKEN]
         fine = all(one.kind == "T" or one.rule in HINT_RULES for one in broken)
         desc = lowering.descriptor if fine else None
         return _Result(tuple(one.rule for one in broken), parts_of(desc) if desc else ())
 
 
-def differences(op: AnyOp, registers: DmaRegisters, ctrl: int) -> tuple[Difference, ...]:
+def differences(issued: Lowering) -> tuple[Difference, ...]:
     """Returns what the other named profiles, and the other value of each knob alone, change."""
     profile = current()
-    mine = _result(op, registers, ctrl, profile)
+    mine = _result(issued, profile)
     found = []
     for what, other, values, effects in (*_profiles(profile), *_knobs(profile)):
-        theirs = _result(op, registers, ctrl, other)
+        theirs = _result(issued, other)
         if theirs == mine:
             continue
         changes, more = _changes(mine.parts, theirs.parts)

@@ -146,7 +146,8 @@ _VECTORS = {1, 2}
 def _content(one: Chosen) -> str:
     """Returns what an op does; unknown numbers are not compared as numbers."""
     words = one.raw and (one.raw.text, one.raw.words)
-    return repr((one.name, one.op, one.registers, one.ctrl, words, one.notes))
+    issued = one.lowering and (one.lowering.op, one.lowering.registers, one.lowering.ctrl)
+    return repr((one.name, issued, words, one.notes))
 
 
 class _Seen:
@@ -210,7 +211,7 @@ class _Seen:
                 continue
             one = replace(next(held[step.core]), place=place)
             if moves_data(one):
-                one = replace(one, registers=step.registers, ctrl=step.ctrl)
+                one = replace(one, lowering=step.lowering)
             yield replace(one, unknown=self.missing if step.lowering.unknown else "")
 
     def ordered(self, cores: set[int]) -> list[Chosen]:

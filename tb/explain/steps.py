@@ -26,6 +26,7 @@ from tb.language.literal.statements import (
     split,
     statement,
 )
+from tb.language.lowered import Lowering
 from tb.language.place import Place
 from tb.language.run.registers import RegisterState
 from tb.language.trace import Raw
@@ -43,8 +44,8 @@ class Chosen:
     """An execution of an op.
 
     Attributes:
-        op: The op, or None for one that has no byte map and writes no register.
-        registers, ctrl: The registers at its issue; after an op that writes one.
+        lowering: The op with the registers at its issue, after an op that writes one; None for one
+            that has no byte map and writes no register.
         name: Mnemonic as written.
         place: Its place, or empty.
         run: Which execution of how many, or empty for the only one.
@@ -54,9 +55,7 @@ class Chosen:
         raw: The register form it is written in.
     """
 
-    op: AnyOp | None
-    registers: DmaRegisters | None
-    ctrl: int
+    lowering: Lowering | None
     name: str
     place: str = ""
     run: str = ""
@@ -64,6 +63,11 @@ class Chosen:
     unknown: str = ""
     times: int = 1
     raw: ReadBack | None = None
+
+    @property
+    def op(self) -> AnyOp | None:
+        """The op, or None."""
+        return self.lowering.op if self.lowering else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,15 +165,16 @@ def moves_data(one: Chosen) -> bool:
 
 def of_raw(steps: Sequence[Raw], codes: str, notes: tuple[str, ...] = ()) -> list[Chosen]:
     """Returns the register forms of a program in its order, read back."""
-    return [
-        Chosen(one.op, None, step.ctrl, step.name, str(step.place), notes=notes, raw=one)
-        for step, one in zip(steps, read_back(steps, codes), strict=True)
-    ]
+    found = []
+    for step, one in zip(steps, read_back(steps, codes), strict=True):
+        lowering = Lowering(one.op, DmaRegisters(), step.ctrl) if one.op else None
+        found.append(Chosen(lowering, step.name, str(step.place), notes=notes, raw=one))
+    return found
 
 
 def other(name: str, place: str = "") -> Chosen:
     """Returns an op that has no byte map and writes no register."""
-    return Chosen(None, None, 0, name, place)
+    return Chosen(None, name, place)
 
 
 def _step(written: Written, *, ubuf_blocks: bool) -> AnyOp | Raw:
@@ -202,9 +207,9 @@ def in_order(
         elif isinstance(op, CtrlOp):
             state.write_ctrl(op)
         writes = isinstance(op, LegacySet | CtrlOp)
-        held = state.now if writes or isinstance(op, LegacyCopy) else None
-        value = state.ctrl if writes or reads_ctrl(op) else 0
-        found.append(Chosen(op, held, value, name, notes=notes))
+        held = state.now if writes or isinstance(op, LegacyCopy) else DmaRegisters()
+        ctrl = state.ctrl if writes or reads_ctrl(op) else 0
+        found.append(Chosen(Lowering(op, held, ctrl), name, notes=notes))
     for at, one in zip(raws, of_raw([*raws.values()], codes, notes), strict=True):
         found[at] = replace(one, place="")
     return found

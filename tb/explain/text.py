@@ -70,9 +70,11 @@ def source_text(link: Link) -> str:
 def link_line(link: Link, width: int = 0) -> str:
     """Returns a link as one line, without the name of its memory."""
     where = extent(link.part.space, link.dst, link.size)
-    return f"{where:<{width}}  {link.kind:<9}  {source_text(link)}" + (
-        f"  ({link.label})" if link.label else ""
-    )
+    return f"{where:<{width}}  {link.kind:<9}  {source_text(link)}{_label(link)}"
+
+
+def _label(link: Link) -> str:
+    return f"  ({link.label})" if link.label else ""
 
 
 def _links(op: Explained, most: int) -> Iterator[Line]:
@@ -89,13 +91,9 @@ def _links(op: Explained, most: int) -> Iterator[Line]:
             yield f"    {link_line(link, width)}", ""
             end = link.dst + link.size
         if not complete:
-            yield f"    ... {_rest(op, space, links)}", DIM
-
-
-def _rest(op: Explained, space: Space, links: Sequence[Link]) -> str:
-    total = sum(part.bytes for part in op.parts if part.space is space)
-    shown = sum(link.size for link in links)
-    return f"{total - shown} more bytes; --rows shows more ranges, --bytes some"
+            total = sum(part.bytes for part in op.parts if part.space is space)
+            more = total - sum(link.size for link in links)
+            yield f"    ... {more} more bytes; --rows shows more ranges, --bytes some", DIM
 
 
 def _bytes(op: Explained, most: int) -> Iterator[Line]:
@@ -157,9 +155,9 @@ def _profiles(op: Explained, _: int) -> Iterator[Line]:
         yield "  none: rules and bytes are the same with every knob", ""
     knobs = [one for one in op.profiles if one.what != "profile"]
     for one in op.profiles:
-        name = "profile" if one.what == "profile" else f"knob {one.what}"
-        yield f"  {name}: {one.here} here, {one.there} there", ""
-        if one.what != "profile":
+        is_knob = one in knobs
+        yield f"  {'knob ' if is_knob else ''}{one.what}: {one.here} here, {one.there} there", ""
+        if is_knob:
             yield f"    here:  {one.effect_here}", ""
             yield f"    there: {one.effect_there}", ""
         if one.rules_here != one.rules_there:
@@ -168,10 +166,10 @@ def _profiles(op: Explained, _: int) -> Iterator[Line]:
         if one.bytes_here != one.bytes_there:
             yield f"    bytes written here: {one.bytes_here}; there: {one.bytes_there}", ""
         same = [knob.what for knob in knobs if knob.changes == one.changes]
-        if one.what == "profile" and same:
+        if same and not is_knob:
             yield f"    by knob {same[0]}", ""
-            continue
-        yield from _changes(one)
+        else:
+            yield from _changes(one)
 
 
 def _changes(one: Difference) -> Iterator[Line]:
@@ -210,10 +208,8 @@ def op_lines(op: Explained, shown: Iterable[str], most: int) -> Iterator[Line]:
         most: Ranges that are listed of each memory.
     """
     yield op.text, HEAD
-    place = f"{op.place}, " if op.place else ""
-    run = f"{op.run}, " if op.run else ""
-    pipe = f"{op.pipe}, " if op.pipe else ""
-    yield f"  {place}{run}{pipe}profile {op.profile}", DIM
+    where = filter(None, (op.place, op.run, op.pipe, f"profile {op.profile}"))
+    yield f"  {', '.join(where)}", DIM
     for note in op.notes:
         yield f"  note: {note}", ""
     yield f"  verdict: {op.verdict}", GOOD if op.status in FINE else BAD
@@ -257,7 +253,7 @@ def _reading(space: Space, link: Link) -> str:
     ranges = ", ".join(extent(space, at, size) for at, size in link.sources)
     where = link.part.space
     target = f"{heading(where, link.dst)} {extent(where, link.dst, link.size)}"
-    return f"{ranges} -> {target}  {link.kind}" + (f"  ({link.label})" if link.label else "")
+    return f"{ranges} -> {target}  {link.kind}{_label(link)}"
 
 
 def show(lines: Iterable[Line]) -> None:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,13 +24,18 @@ from tests.explain.drawn import drawn
 from tests.explain.test_command import ELEMENTS, EVERY_OP
 
 
+def issued(one: Chosen) -> tuple[Any, ...]:
+    assert one.lowering is not None
+    return one.op, one.lowering.registers, one.lowering.ctrl
+
+
 def both(text: str, element: str, folder: Path) -> Chosen:
     """Returns the last op as it is read alone; in a program it is the same one."""
     ops = [op_of(one) for one in statements(text, {}, element).ops]
     path = folder / "x.pto"
     path.write_text(program_text(linked_steps([Linked(tuple(ops))])))
     alone, there = of_text(text, {}, element)[-1], of_file(path, arguments={})[-1]
-    assert (alone.op, alone.registers, alone.ctrl) == (there.op, there.registers, there.ctrl)
+    assert issued(alone) == issued(there)
     return alone
 
 
