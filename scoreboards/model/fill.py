@@ -45,13 +45,13 @@ class Filled:
         return 0
 
     def explain(self, index: tuple[int, ...], byte: int | None, _region: int = 0) -> Explanation:
-        """Names the repeat, and the byte of the pattern."""
-        (repeat,) = index
+        """Names the run, and the byte of the pattern."""
+        (run,) = index
         if byte is None:
-            return Explanation(f"repeat {repeat} of {self.written.counts[0]}")
+            return Explanation(f"run {run} of {self.written.counts[0]}")
         at = byte % len(self.word)
         value = int.from_bytes(self.word, "little")
-        label = f"byte {at} of the pattern {value:#0{2 * len(self.word) + 2}x} in repeat {repeat}"
+        label = f"byte {at} of the pattern {value:#0{2 * len(self.word) + 2}x} in run {run}"
         return Explanation(f"{label}, block {byte // _BLOCK}")
 
 

@@ -127,12 +127,12 @@ class NzTransfer:
         if self.small:
             (group,) = index
             if byte is None:
-                return Explanation(f"group {group} of {self.groups}")
+                return Explanation(f"matrix {group} of {self.groups}")
             n, lane = divmod(byte // size, _CHANNELS)
-            d, place = lane, f"group {group}, row n {n}"
+            d, place = lane, f"matrix {group}, row n {n}"
         else:
             group, column, n = index
-            place = f"group {group}, row n {n}, C0 column {column}"
+            place = f"matrix {group}, row n {n}, C0 column {column}"
             if byte is None:
                 return Explanation(place)
             lane = byte // size

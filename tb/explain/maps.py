@@ -123,7 +123,11 @@ def _tail(desc: DmaOp, source: Place, target: Place, axes: Sequence[Axis]) -> It
 def _burst(desc: BurstOp) -> Iterator[Part]:
     """Yields the bursts of a copy that moves something; widened elements one by one."""
     read, written = footprint.source(desc), footprint.destination(desc)
-    source, target, axes = _start(read), _start(written), _axes(("burst",), read, written)
+    source, target, axes = (
+        _start(read),
+        _start(written),
+        _axes(NESTS["burst"].names[0], read, written),
+    )
     if desc.widen == WIDEN_RAW:
         yield moved(DATA, target, source, written.length, axes)
         return
@@ -138,7 +142,9 @@ def _burst(desc: BurstOp) -> Iterator[Part]:
 
 def _nz(desc: MteGmL1Frac) -> Iterator[Part]:
     """Yields lanes with data and lanes of zeros of a repack that moves something."""
-    group = Axis("matrix", desc.group_count, desc.outer_stride, desc.dst_loop4 * C0_BYTES)
+    group = Axis(
+        NESTS["nz"].names[0][1], desc.group_count, desc.outer_stride, desc.dst_loop4 * C0_BYTES
+    )
     if desc.small_c0:
         yield from _small_c0(desc, group)
         return
@@ -242,7 +248,7 @@ def _fill(desc: RawFillL1) -> Iterator[Part]:
     """Yields the runs of a fill that writes something."""
     word = (desc.raw & (1 << desc.word_bits) - 1).to_bytes(desc.word_bits // 8, "little")
     written = footprint.destination(desc)
-    axes = _axes(("burst",), footprint.source(desc), written)
+    axes = _axes(NESTS["fill"].names[1], footprint.source(desc), written)
     how = f"pattern {word[::-1].hex()}"
     yield made(DATA, _start(written), written.length, axes, word, how)
 

@@ -16,7 +16,7 @@ from tb.isa.spaces import Space, located
 
 ALONG, DOWN, PANEL, STACK = "along", "down", "panel", "stack"
 
-_ROWS = {"loop": (STACK, STACK), "row": (DOWN, DOWN), "burst": (DOWN, DOWN)}
+_ROWS = {"loop": (STACK, STACK), "row": (DOWN, DOWN), "burst": (DOWN, DOWN), "run": (DOWN, DOWN)}
 
 VIEWS: dict[str, dict[str, tuple[str, str]]] = {
     "rows": {**_ROWS, "element": (ALONG, ALONG), "copy": (ALONG, ALONG)},
@@ -49,7 +49,7 @@ VIEWS: dict[str, dict[str, tuple[str, str]]] = {
 }  # fmt: skip
 """Way to place bytes to the role of each axis at the source and at the destination."""
 
-COLOURED = ("row", "row pair", "burst", "n", "m", "m pair", "x")
+COLOURED = ("row", "row pair", "burst", "run", "n", "m", "m pair", "x")
 """Axes whose iterations have a colour of their own."""
 
 BLOCKS = ("group", "half", "C0 column", "y")

@@ -262,6 +262,6 @@ NESTS: dict[str, Nest] = {
     "nz": Nest(_matrices, _fractals, (("row", "matrix"), ("n", "C0 column", "matrix"))),
     "fix": Nest(_accumulators, _tiles, (("row", "group", "repeat"), ("row", "repeat"))),
     "l0": Nest(_loaded, _load_written, (("C0 column",),) * 2),
-    "fill": Nest(_nothing, _fill, ((), ("burst",))),
+    "fill": Nest(_nothing, _fill, ((), ("run",))),
 }  # fmt: skip
 """Nests by descriptor family."""

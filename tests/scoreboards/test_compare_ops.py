@@ -140,26 +140,26 @@ def where(pair: Pair, op: DmaOp, address: int) -> tuple[str, str]:
 def test_nd2nz_names_group_row_column_and_lane(pair: Pair) -> None:
     block = 4096 + 32 * (100 + 2 * 21 + 7 * 2)
     assert where(pair, ND, block + 11) == (
-        "group 1, row n 7, C0 column 2, lane 5 (d 37), byte 1 of 2",
+        "matrix 1, row n 7, C0 column 2, lane 5 (d 37), byte 1 of 2",
         f"GM {1001 + 3000 + 7 * 131 + 37 * 2 + 1:#012x}",
     )
     last = 4096 + 32 * (3 * 21 + 9 * 2)
     assert where(pair, ND, last + 24) == (
-        "group 0, row n 9, C0 column 3, zero fill of lane 12 (d 60 >= d_value 58)",
+        "matrix 0, row n 9, C0 column 3, zero fill of lane 12 (d 60 >= d_value 58)",
         "",
     )
     # Between two blocks: the distance to the closer one.
     place, source = where(pair, ND, block + 34)
-    assert says(place, "group 1 row n 7 C0 column 2 3 B last byte")
+    assert says(place, "matrix 1 row n 7 C0 column 2 3 B last byte")
     assert not source
     place, _ = where(pair, ND, 4096 - 5)
-    assert says(place, "group 0 row n 0 C0 column 0 5 B first byte")
+    assert says(place, "matrix 0 row n 0 C0 column 0 5 B first byte")
 
 
 def test_dn2nz_names_the_transposed_source(pair: Pair) -> None:
     block = 4096 + 32 * (50 + 2 * 10 + 7)
     assert where(pair, DN, block + 10) == (
-        "group 1, row n 7, C0 column 2, lane 5 (d 37), byte 0 of 2",
+        "matrix 1, row n 7, C0 column 2, lane 5 (d 37), byte 0 of 2",
         f"GM {1001 + 9000 + 37 * 131 + 7 * 2:#012x}",
     )
 
@@ -167,22 +167,22 @@ def test_dn2nz_names_the_transposed_source(pair: Pair) -> None:
 def test_small_c0_names_lane_and_missing_rows(pair: Pair) -> None:
     group = 4096 + 128
     assert where(pair, SMALL, group + 8 * 5 + 2) == (
-        "group 1, row n 5, lane 1 (d 1), byte 0 of 2",
+        "matrix 1, row n 5, lane 1 (d 1), byte 0 of 2",
         f"GM {1001 + 36 + 5 * 6 + 2:#012x}",
     )
     assert where(pair, SMALL, group + 8 * 5 + 7) == (
-        "group 1, row n 5, zero fill of lane 3 (d 3 >= d_value 3)",
+        "matrix 1, row n 5, zero fill of lane 3 (d 3 >= d_value 3)",
         "",
     )
     assert where(pair, SMALL, group + 8 * 7 + 2) == (
-        "group 1, row n 7, zero fill of lane 1 (n 7 >= n_value 6)",
+        "matrix 1, row n 7, zero fill of lane 1 (n 7 >= n_value 6)",
         "",
     )
     place, source = where(pair, SMALL, group + 64)
-    assert says(place, "group 1 of 2 1 B last byte")
+    assert says(place, "matrix 1 of 2 1 B last byte")
     assert not source
     assert where(pair, SMALL_DN, 4096 + 4 * 3 + 1) == (
-        "group 0, row n 3, lane 1 (d 1)",
+        "matrix 0, row n 3, lane 1 (d 1)",
         f"GM {1001 + 9 + 3:#012x}",
     )
 
