@@ -27,6 +27,7 @@ from pydantic_core import PydanticCustomError
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
 from tb.common.paths import ROOT
+from tb.common.schema import breach, keys_of
 from tb.common.text import meant
 from tb.dut.contract import PARAMETERS
 from tb.dut.filelist import FileList, read_file_list
@@ -293,17 +294,11 @@ def _of_schema(error: ValidationError, path: Path) -> PtoError:
     """Returns the first breach of the schema as one sentence."""
     first = error.errors()[0]
     key, name = ".".join(map(str, first["loc"])), str(first["loc"][-1])
-    what, legal = f"manifest key {key}: {first['msg']}", ""
-    if first["type"] == "missing":
-        what = f"manifest key {key} is missing"
-    elif first["type"] == "extra_forbidden":
-        inside = first["loc"][:-1] == ("capabilities",)
-        keys = [*(Capabilities if inside else Manifest).model_fields]
-        hint = meant(name, keys)
-        if not hint and name in Capabilities.model_fields:
-            hint = f"; {key} belongs into [capabilities]"
-        what = f"manifest key {key} is unknown{hint}"
-        legal = ", ".join(one for one in keys if one != "path")
+    inside = first["loc"][:-1] == ("capabilities",)
+    keys = keys_of(Capabilities if inside else Manifest)
+    what, legal = breach(first, f"manifest key {key}", keys)
+    if what.endswith("is unknown") and name in Capabilities.model_fields:
+        what += f"; {key} belongs into [capabilities]"
     remedy = "docs/plug-in.md lists the keys of a manifest"
     return PtoError(what, where=str(path), legal=legal, remedy=remedy)
 

@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import ValidationError
 
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
-from tb.common.text import meant
+from tb.common.schema import breach
 from tb.programs.options import ProgramOptions, as_keys, option_of
 from tb.programs.setup import TABLES, Setup
 
@@ -190,7 +189,8 @@ def _validated(data: Mapping[str, Any], where: Callable[[Loc], str], manual: str
         name = f"key {names[-1]} of {table}" if table else f"key {'.'.join(names)}"
     else:
         name = where(loc) if len(loc) == 1 else str(loc[-1])
-    what, legal = _violation(first, name, TABLES[str(loc[0])] if table else Setup)
+    model = TABLES[str(loc[0])] if table else Setup
+    what, legal = breach(first, name, model.model_fields)
     raise PtoError(what, where=where(loc), legal=legal, remedy=manual)
 
 
@@ -206,17 +206,3 @@ def _of_value(
     if loc[-1] == "space" and not manual:
         found.legal += ", or argN for the buffer of an argument"
     return found
-
-
-def _violation(first: ErrorDetails, name: str, model: type[BaseModel]) -> tuple[str, str]:
-    """Returns the sentence about the violation of a rule of pydantic, and what is legal."""
-    kind, keys = first["type"], ", ".join(model.model_fields)
-    if kind == "missing":
-        return f"{name} is missing", keys
-    if kind == "extra_forbidden":
-        return f"{name} is unknown{meant(str(first['loc'][-1]), model.model_fields)}", keys
-    given = first["input"]
-    shown = f" is {given!r}" if isinstance(given, str | int | float | bool) else ""
-    if kind == "literal_error":
-        return f"{name}{shown}", first["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
-    return f"{name}{shown}: {first['msg']}", ""

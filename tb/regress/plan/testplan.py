@@ -7,7 +7,6 @@ tests run on which simulators and widths with how many seeds. ``pto-dv testplan`
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
@@ -19,6 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Valida
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
 from tb.common.paths import ROOT
+from tb.common.schema import breach, keys_of
+from tb.common.text import meant
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.stress import GROUPS
 from tb.coverage.view import FORMS
@@ -134,7 +135,7 @@ class TestPlan(BaseModel):
                 return found
         names = [found.name for found in self.regression]
         raise PtoError(
-            f"regression {name!r} is unknown{_meant(name, names)}",
+            f"regression {name!r} is unknown{meant(name, names)}",
             where=self.path,
             legal=", ".join(names),
         )
@@ -254,24 +255,13 @@ def _of_schema(error: ValidationError, data: Mapping[str, Any], lines: _Lines) -
         word = str(keys[0]) if keys else ""
         where = lines.where(kind, place[1], _name_of(data, kind, place[1]), word, runs)
     key = str(keys[0]) if keys else kind
-    if first["type"] == "missing":
-        return PtoError(f"key {key} is missing", where=where, remedy="add it to the entry")
-    if first["type"] == "extra_forbidden":
-        legal = [name for name in model.model_fields if name != "path"]
-        return PtoError(
-            f"key {key} is unknown{_meant(key, legal)}", where=where, legal=", ".join(legal)
-        )
-    return PtoError(f"key {key}: {first['msg']}", where=where)
-
-
-def _meant(word: str, legal: Collection[str]) -> str:
-    close = difflib.get_close_matches(word, list(legal), 1)
-    return f"; did you mean {close[0]}?" if close else ""
+    what, legal = breach(first, f"key {key}", keys_of(model))
+    return PtoError(what, where=where, legal=legal)
 
 
 def _unknown(what: str, word: str, legal: Collection[str], where: str) -> NoReturn:
     raise PtoError(
-        f"{what} {word!r} is unknown{_meant(word, legal)}", where=where, legal=", ".join(legal)
+        f"{what} {word!r} is unknown{meant(word, list(legal))}", where=where, legal=", ".join(legal)
     )
 
 

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
+from tb.common.schema import breach, keys_of
 from tb.regress.workers.cluster import PATIENCE_SECONDS
 
 Patience = Annotated[float, Field(gt=0, strict=True)]
@@ -136,7 +136,7 @@ def load_farm(path: Path) -> Farm:
 
 def _of_schema(error: ValidationError, path: Path) -> PtoError:
     """Returns the first breach of the schema as one sentence."""
-    first = error.errors()[0]
+    first: dict[str, Any] = {**error.errors()[0]}
     tables: dict[str, type[BaseModel]] = {
         "local": OnThisMachine,
         "dask": OfScheduler,
@@ -150,19 +150,10 @@ def _of_schema(error: ValidationError, path: Path) -> PtoError:
     )
     # The kind stands in the place, between the table and its key.
     words = [name for at, name in enumerate(place) if at != 1 or place[0] != "workers"]
-    key, legal = ".".join(words), ""
-    if first["type"] == "missing":
-        what = f"{key} is missing"
-    elif first["type"] == "extra_forbidden":
-        what = f"{key} is unknown"
-        keys = [name for name in model.model_fields if name != "path"]
-        legal = ", ".join(keys)
-        close = difflib.get_close_matches(place[-1], keys, 1)
-        if close:
-            what += f"; did you mean {close[0]}?"
-    elif first["type"].startswith("union_tag"):
+    if "database" in place:
+        first["input"] = None  # it may be a password
+    what, legal = breach(first, ".".join(words), keys_of(model))
+    if first["type"].startswith("union_tag"):
         what = "workers.kind " + ("is missing" if "not_found" in first["type"] else "is unknown")
         legal = "local, dask, slurm, lsf, sge, pbs"
-    else:
-        what = f"{key}: {first['msg']}"
     return PtoError(what, where=str(path), legal=legal, remedy="docs/farm.md lists the keys")
