@@ -125,7 +125,8 @@ def _line(one: Chosen) -> int:
 
 def _walked(source: Source, **options: Any) -> Trace:
     """Returns a static trace of every core that runs, each with its own registers."""
-    from tb.language.run.walk import merged, running, trace
+    from tb.language.run.stream import running
+    from tb.language.run.walk import merged, trace
 
     cores = running(source)
     if not cores:

@@ -24,8 +24,8 @@ from tb.language.order.verdict import Hazard
 from tb.language.place import Finding, Place, ProgramError, judged, refuse
 from tb.language.reader import Source, read_file
 from tb.language.rules.check import check
-from tb.language.run.prepare import EVERY_STREAM, Stream
-from tb.language.run.walk import arguments_of, entries, merged, running, trace
+from tb.language.run.stream import EVERY_STREAM, Stream, running
+from tb.language.run.walk import arguments_of, entries, merged, trace
 from tb.language.trace import Argument, Compute, Move, Trace
 
 INTERNAL = "internal error of pto-dv"

@@ -126,6 +126,14 @@ VALUES: dict[str, tuple[str, dict[int, int], list[int]]] = {
         {},
         [64, 1],
     ),
+    "value that is no case of a switch": (
+        """%c = arith.constant 2 : index
+        %r = scf.index_switch %c -> i64 case 1 { scf.yield %one : i64 }
+        default { scf.yield %len : i64 }
+        show %r""",
+        {},
+        [64],
+    ),
     "condition that holds": (SELECT, {2: 1}, [64, 64]),
     "condition that does not": (SELECT, {2: 0}, [1]),
     "calls in calls": (
@@ -155,6 +163,19 @@ VALUES: dict[str, tuple[str, dict[int, int], list[int]]] = {
 def test_control_flow_gives_values(name: str) -> None:
     body, arguments, expected = VALUES[name]
     assert counts(walk(body, FUNCTIONS, function="k", arguments=arguments)) == expected
+
+
+def test_an_op_in_a_loop_samples_ctrl_in_each_iteration() -> None:
+    """Of a legacy copy, too, which reads registers beside CTRL."""
+    found = walk(
+        """scf.for %i = %c0 to %c3 step %c1 {
+          pto.copy_ubuf_to_gm %u, %p, %z, %one, %len, %z, %len, %len : F16_UB, F16_GM, I64x6
+          pto.set_atomic_f16
+        }""",
+        arguments={0: 0},
+    )
+    stores = [step for step in found.steps if isinstance(step, Move) and step.pipe is not Pipe.S]
+    assert [step.ctrl for step in stores] == [0, 0x80, 0x80]
 
 
 def test_a_vector_section_without_a_sub_block_runs_for_one() -> None:

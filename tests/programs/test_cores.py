@@ -22,7 +22,8 @@ from tb.language.order.order import Order, order
 from tb.language.order.races import races, remedy
 from tb.language.place import Finding, ProgramError
 from tb.language.reader import read
-from tb.language.run.walk import streams, trace
+from tb.language.run.stream import streams
+from tb.language.run.walk import trace
 from tb.language.trace import CORES, Move, SetSignal, Trace, WaitSignal
 from tb.language.verify import verify_file
 from tb.programs.schedules import Basis, scheduled

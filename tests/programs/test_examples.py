@@ -22,8 +22,8 @@ from tb.language.order.order import order
 from tb.language.place import Finding
 from tb.language.reader import read
 from tb.language.rules.check import check
-from tb.language.run.prepare import EVERY_STREAM
-from tb.language.run.walk import merged, running, trace
+from tb.language.run.stream import EVERY_STREAM, running
+from tb.language.run.walk import merged, trace
 from tb.programs.command import Replay
 from tb.programs.options import ProgramOptions
 from tb.programs.request import read_setup

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer arithmetic of a program: converts an op of dialect arith to a function.
+"""Code of integer and address arithmetic, and of constants.
 
 Arithmetic wraps at the width of its type. The result for an unknown value is unknown;
 an address keeps, through additions and subtractions, the buffer that it is in.
@@ -14,12 +14,17 @@ from typing import Any
 from xdsl.dialects.builtin import FloatAttr, IntAttr, IntegerAttr
 from xdsl.ir import Operation
 
+from tb.language.dialect.types import element_stride
 from tb.language.parser.constants import BITS
-from tb.language.run.registers import RegisterState
+from tb.language.place import refuse
+from tb.language.run.interpreter import Code, Interpreter, Maker, Scope, ids, kind_of, name_of
+from tb.language.run.stream import attribute_of
 from tb.language.run.values import (
     FLOAT,
     INDEX_BITS,
+    NUMBER,
     OPAQUE,
+    Frame,
     Kind,
     Located,
     Missing,
@@ -29,12 +34,6 @@ from tb.language.run.values import (
     unknown_of,
 )
 from tb.language.unknown import UndecidedError, Unknown
-
-Frame = list[int]
-"""Values of a function's run, by slot."""
-
-Code = Callable[[Frame], None]
-"""One op, made ready to run."""
 
 
 class ArithmeticFaultError(Exception):
@@ -131,13 +130,41 @@ KNOWN: tuple[str, ...] = (
 )
 """Ops that are computed here."""
 
-FAULTY: frozenset[str] = frozenset((*_SIGNED, *_UNSIGNED, *_SHIFTS))
+_FAULTY = frozenset((*_SIGNED, *_UNSIGNED, *_SHIFTS, "pto.sbitset0", "pto.sbitset1"))
 """Ops that may have no result."""
 
 
-def constant(op: Operation, kind: Kind) -> int:
+def _pure(run: Interpreter, op: Operation, code: Code, scope: Scope) -> Code | None:
+    """Returns the code of an op without effect; None when its result is known at once."""
+
+    def checked(frame: Frame) -> None:
+        try:
+            code(frame)
+        except ArithmeticFaultError as error:
+            raise refuse(run.place(op), str(error), op=op.name) from None
+
+    if all(key in scope.known for key in ids(op.operands)):
+        try:
+            code(scope.known)
+        except ArithmeticFaultError:
+            return checked
+        return None
+    return checked if op.name in _FAULTY else code
+
+
+def uncomputed(run: Interpreter, op: Operation, scope: Scope) -> None:
+    """Continues after an op whose result is not computed."""
+    scope.lose(op.results, f"it is the result of {name_of(op)} at {run.place(op)}, not computed")
+
+
+def _constant(_: Interpreter, op: Operation, scope: Scope) -> None:
+    (result,) = op.results
+    scope.known[id(result)] = _value(op, kind_of(result))
+
+
+def _value(op: Operation, kind: Kind) -> int:
     """Returns the value of an ``arith.constant``."""
-    value = op.properties.get("value", op.attributes.get("value"))
+    value = attribute_of(op, "value")
     if isinstance(value, IntegerAttr):
         return kind.wrap(value.value.data)
     if isinstance(bits_of_nan := op.attributes.get(BITS), IntAttr):
@@ -200,30 +227,25 @@ def _binary_of(op: Operation, kind: Kind) -> Binary | None:
     if name in _SHIFTS:
         return _shift(name, kind)
     if name == "arith.cmpi":
-        predicate = op.properties.get("predicate", op.attributes.get("predicate"))
+        predicate = attribute_of(op, "predicate")
         if not isinstance(predicate, IntegerAttr) or predicate.value.data >= len(_PREDICATES):
             return None
         _, compare, signed = _PREDICATES[predicate.value.data]
-        if predicate.value.data < 2:
-            return compare
-        return _held_as(compare, kind, signed=signed)
+        if predicate.value.data >= 2:
+            compare = _held_as(compare, kind, signed=signed)
+        return lambda one, other: 1 if compare(one, other) else 0
     return None
 
 
-def binary(op: Operation, kinds: tuple[Kind, Kind], slots: tuple[int, int, int]) -> Code | None:
-    """Returns the code of an op with two integer operands and one result, or None.
-
-    Args:
-        op: The op.
-        kinds: Of the operands and of the result.
-        slots: Of the operands and of the result.
-    """
-    compute = _binary_of(op, kinds[0])
+def _binary(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
+    """Returns the code of an op with two integer operands and one result."""
+    (first, second), (target,) = ids(op.operands), ids(op.results)
+    source, result = kind_of(op.operands[0]), kind_of(op.results[0])
+    compute = _binary_of(op, source) if source.sort == result.sort == NUMBER else None
     if compute is None:
+        uncomputed(run, op, scope)
         return None
-    name, result = op.name, kinds[1]
-    low, high, wrap = result.low, result.high, result.wrap
-    first, second, target = slots
+    name, low, high, wrap = op.name, result.low, result.high, result.wrap
 
     def slow(one: int, other: int) -> int:
         moved = _moved(name, one, other)
@@ -232,61 +254,69 @@ def binary(op: Operation, kinds: tuple[Kind, Kind], slots: tuple[int, int, int])
         missing = unknown_of(one, other)
         return wrap(compute(plain(one), plain(other))) if missing is None else missing
 
-    def run(frame: Frame) -> None:
+    def code(frame: Frame) -> None:
         try:
             value = compute(frame[first], frame[second])
             frame[target] = value if low <= value <= high else wrap(value)
         except UndecidedError:
             frame[target] = slow(frame[first], frame[second])
 
-    if name != "arith.cmpi":
-        return run
-
-    def compared(frame: Frame) -> None:
-        try:
-            frame[target] = 1 if compute(frame[first], frame[second]) else 0
-        except UndecidedError:
-            value = slow(frame[first], frame[second])
-            frame[target] = value if isinstance(value, Unknown) else int(value)
-
-    return compared
+    return _pure(run, op, code, scope)
 
 
-def cast(name: str, source: Kind, result: Kind, slots: tuple[int, int]) -> Code | None:
-    """Returns the code of a change of type, or None where none is known."""
-    if OPAQUE in (source.sort, result.sort) or name not in _CASTS:
+def _cast(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
+    """Returns the code of a change of type."""
+    convert = _convert(op) if len(op.operands) == len(op.results) == 1 else None
+    if convert is None:
+        uncomputed(run, op, scope)
+        return None
+    first, target = id(op.operands[0]), id(op.results[0])
+    as_wide = kind_of(op.operands[0]).bits == kind_of(op.results[0]).bits
+
+    def code(frame: Frame) -> None:
+        value = frame[first]
+        if isinstance(value, Unknown):
+            if not as_wide or isinstance(value, Missing):
+                value = plain(value)
+            frame[target] = value if isinstance(value, Unknown) else convert(value)
+        else:
+            frame[target] = convert(value)
+
+    return _pure(run, op, code, scope)
+
+
+def _convert(op: Operation) -> Callable[[int], int] | None:
+    """Returns how a value changes its type, or None where that is not known."""
+    name, source, result = op.name, kind_of(op.operands[0]), kind_of(op.results[0])
+    if OPAQUE in (source.sort, result.sort):
         return None
     if name.startswith(("builtin.", "pto.")):
         if FLOAT in (source.sort, result.sort):
             return None
         if name.startswith("builtin.") and source.bits != result.bits:
             return None
-    mask, first, target = source.mask, *slots
+    mask, low, high, wrap = source.mask, result.low, result.high, result.wrap
     unsigned = name in ("arith.extui", "arith.index_castui", "arith.bitcast")
-    low, high, wrap = result.low, result.high, result.wrap
-    whole = source.bits == result.bits
 
     def convert(value: int) -> int:
         value = value & mask if unsigned else source.signed(value & mask)
         return value if low <= value <= high else wrap(value)
 
-    def run(frame: Frame) -> None:
-        value = frame[first]
-        if isinstance(value, Unknown):
-            if not whole or isinstance(value, Missing):
-                value = plain(value)
-            frame[target] = value if isinstance(value, Unknown) else convert(value)
-        else:
-            frame[target] = convert(value)
-
-    return run
+    return convert
 
 
-def addptr(size: int, slots: tuple[int, ...]) -> Code:
-    """Returns the code of ``pto.addptr`` on elements of ``size`` bytes: pointer, count, result."""
-    pointer, count, target = slots
+def _addptr(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
+    """Returns the code of ``pto.addptr``: pointer, count of elements."""
+    held = kind_of(op.operands[0]).pointer
+    assert held is not None, "the reader checks the types of pto.addptr"
+    size = element_stride(held.dtype)
+    if not size:
+        message = f"elements of {held.dtype} have no size in bytes"
+        run.problem(op, message, legal="a pointer to elements of whole bytes")
+        return None
+    (pointer, count), (target,) = ids(op.operands), ids(op.results)
 
-    def run(frame: Frame) -> None:
+    def code(frame: Frame) -> None:
         base, elements = frame[pointer], plain(frame[count])
         if isinstance(elements, Unknown) or isinstance(base, Missing):
             missing = unknown_of(base, elements)
@@ -296,28 +326,29 @@ def addptr(size: int, slots: tuple[int, ...]) -> Code:
         else:
             frame[target] = base + elements * size
 
-    return run
+    return _pure(run, op, code, scope)
 
 
-CTRL = number_kind("i64", INDEX_BITS, signed=True)
+_CTRL = number_kind("i64", INDEX_BITS, signed=True)
 
 
-def read_ctrl(registers: RegisterState, target: int) -> Code:
-    """Returns the code of ``pto.get_ctrl``."""
+def _get_ctrl(run: Interpreter, op: Operation, _: Scope) -> Code:
+    registers, target = run.registers, id(op.results[0])
 
-    def run(frame: Frame) -> None:
+    def code(frame: Frame) -> None:
         value = registers.ctrl
         known = not isinstance(value, Unknown)
-        frame[target] = CTRL.wrap(value) if known else Missing("CTRL is not known")
+        frame[target] = _CTRL.wrap(value) if known else Missing("CTRL is not known")
 
-    return run
+    return code
 
 
-def set_bit(one: bool, slots: tuple[int, int, int]) -> Code:
-    """Returns the code of ``pto.sbitset1`` or ``pto.sbitset0``: value, bit number, result."""
-    value, bit, target = slots
+def _set_bit(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
+    """Returns the code of ``pto.sbitset1`` or ``pto.sbitset0``: value, bit number."""
+    (value, bit), (target,) = ids(op.operands), ids(op.results)
+    one = op.name == "pto.sbitset1"
 
-    def run(frame: Frame) -> None:
+    def code(frame: Frame) -> None:
         word, number = plain(frame[value]), plain(frame[bit])
         missing = unknown_of(word, number)
         if missing is not None:
@@ -326,23 +357,22 @@ def set_bit(one: bool, slots: tuple[int, int, int]) -> Code:
         if number not in range(INDEX_BITS):
             raise ArithmeticFaultError(f"bit {number} of a word of {INDEX_BITS} bits")
         mask = 1 << number
-        frame[target] = CTRL.wrap(word | mask if one else word & ~mask)
+        frame[target] = _CTRL.wrap(word | mask if one else word & ~mask)
 
-    return run
+    return _pure(run, op, code, scope)
 
 
-def select(slots: tuple[int, int, int, int]) -> Code:
-    """Returns the code of ``arith.select``: condition, both values, result."""
-    condition, first, second, target = slots
+def _select(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
+    (condition, first, second), (target,) = ids(op.operands), ids(op.results)
 
-    def run(frame: Frame) -> None:
+    def code(frame: Frame) -> None:
         chosen = frame[condition]
         if isinstance(chosen, Unknown):
             frame[target] = merged(frame[first], frame[second], chosen)
         else:
             frame[target] = frame[first] if chosen else frame[second]
 
-    return run
+    return _pure(run, op, code, scope)
 
 
 def merged(one: int, other: int, why: int) -> int:
@@ -365,3 +395,15 @@ def merged(one: int, other: int, why: int) -> int:
     if missing is None:
         return Missing("it depends on a condition that is not known")
     return missing
+
+
+MAKERS: dict[Any, Maker] = {
+    "arith.constant": _constant,
+    "arith.select": _select,
+    **dict.fromkeys((*_SAME, *_SIGNED, *_UNSIGNED, *_SHIFTS, "arith.cmpi"), _binary),
+    **dict.fromkeys(_CASTS, _cast),
+    "pto.addptr": _addptr,
+    "pto.get_ctrl": _get_ctrl,
+    "pto.sbitset0": _set_bit,
+    "pto.sbitset1": _set_bit,
+}

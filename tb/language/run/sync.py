@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Execution of flags, buffers and signals: their number is read when the op is issued.
+"""Code of flags, barriers, buffers and signals: their number is read when the op is issued.
 
 Signals between the cores of a block are those of spec/order_and_atomics.md, section 4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tb.isa.pipes import Pipe
 from tb.language.dialect.sync import (
+    BarrierOp,
     BufferOp,
     DynamicFlagOp,
-    OrderOp,
+    FlagOp,
     SignalOp,
     SyncAllOp,
 )
 from tb.language.place import Finding, Place, refuse
-from tb.language.run.arith import Code, Frame
-from tb.language.run.execution import Execution, constant_step
-from tb.language.run.values import Missing, plain
+from tb.language.run.interpreter import Code, Interpreter, Maker, Scope
+from tb.language.run.others import known
+from tb.language.run.stream import CUBE, OFFSET, VECTORS
+from tb.language.run.values import Frame, Missing, plain
 from tb.language.trace import (
     Barrier,
     GetBuf,
@@ -32,52 +35,91 @@ from tb.language.trace import (
 )
 
 
-def _maker(op: OrderOp, place: Place) -> tuple[Callable[[int], Step], str, str, int]:
-    """Returns how to make the step of a number, what numbers are, their rule and their count."""
-    if isinstance(op, DynamicFlagOp):
-        src, dst = op.src, op.dst
-        if op.name == "pto.set_flag_dyn":
-            return lambda x: SetFlag(place, src, dst, x), "event", op.rule, op.legal
-        return lambda x: WaitFlag(place, dst, src, x), "event", op.rule, op.legal
-    assert isinstance(op, BufferOp), "there are flags and buffers"
+def _constant(run: Interpreter, *steps: Step) -> Code:
+    extend = run.steps.extend
+    return lambda _: extend(steps)
+
+
+def _flag(run: Interpreter, op: FlagOp, _: Scope) -> Code:
+    return _constant(run, _flag_step(op, run.place(op), op.event))
+
+
+def _flag_step(op: FlagOp | DynamicFlagOp, place: Place, event: int) -> Step:
+    if op.name in ("pto.set_flag", "pto.record_event", "pto.set_flag_dyn"):
+        return SetFlag(place, op.src, op.dst, event)
+    return WaitFlag(place, op.dst, op.src, event)
+
+
+def _barrier(run: Interpreter, op: BarrierOp, _: Scope) -> Code:
+    return _constant(run, Barrier(run.place(op), op.pipe))
+
+
+def _dynamic_flag(run: Interpreter, op: DynamicFlagOp, _: Scope) -> Code:
+    place = run.place(op)
+    return _numbered(run, op, "event", lambda number: (_flag_step(op, place, number),))
+
+
+def _buffer(run: Interpreter, op: BufferOp, _: Scope) -> Code | None:
+    if op.mode > 1:
+        known(run, op, f"mode {op.mode}", "mode 0 or 1")
+        return None
     kind = GetBuf if op.name.startswith("pto.get_buf") else RlsBuf
-    pipe, mode = op.pipe, op.mode
-    return lambda x: kind(place, pipe, x, mode), "buffer", op.rule, op.legal
+    place, pipe, mode = run.place(op), op.pipe, op.mode
+
+    def steps(number: int) -> Sequence[Step]:
+        return (kind(place, pipe, number, mode),)
+
+    if op.number is None:
+        return _constant(run, *steps(op.buffer))
+    return _numbered(run, op, "buffer", steps)
 
 
-def order_code(run: Execution, op: OrderOp, place: Place, slot: int | None) -> Code:
-    """Returns the code of an op; ``slot`` holds its number, None for one that is written."""
-    make, what, rule, count = _maker(op, place)
-    if slot is None:
-        assert isinstance(op, BufferOp), "the number of a dynamic flag is an operand"
-        return constant_step(run, make(op.buffer))
-    made: dict[int, Step] = {}
-    steps, number, name = run.steps, slot, op.name
+def _numbered(
+    run: Interpreter,
+    op: DynamicFlagOp | BufferOp | SignalOp,
+    what: str,
+    make: Callable[[int], Sequence[Step]],
+) -> Code:
+    """Returns the code of an op whose number, the only operand, is computed.
+
+    Args:
+        run: The interpreter.
+        op: The op.
+        what: The number in words.
+        make: Returns the steps of a number.
+    """
+    place, key = run.place(op), id(op.operands[0])
+    made: dict[int, Sequence[Step]] = {}
 
     def code(frame: Frame) -> None:
-        value = plain(frame[number])
+        value = plain(frame[key])
         if isinstance(value, Missing):
             if not run.static:
-                raise refuse(place, f"the {what} is not known: {value.why}", op=name)
+                raise refuse(place, f"the {what} is not known: {value.why}", op=op.name)
             run.unnumbered.setdefault(place)
             return
-        if not 0 <= value < count:
-            run.report(Finding(place, name, rule, f"{what} is {value}", f"0..{count - 1}"))
-            run.unnumbered.setdefault(place)
-            return
-        step = made.get(value)
-        if step is None:
-            step = made[value] = make(value)
-        steps.append(step)
+        steps = made.get(value)
+        if steps is None:
+            if not _legal(run, op, what, value):
+                return
+            steps = made[value] = make(value)
+        run.steps.extend(steps)
 
     return code
 
 
-CUBE, VECTORS = 0, (1, 2)
-"""Cores by number."""
-
-OFFSET = 16
-"""Ids of the cube core from here on are those of sub-block 1 (IB-06)."""
+def _legal(
+    run: Interpreter, op: DynamicFlagOp | BufferOp | SignalOp, what: str, value: int
+) -> bool:
+    """Returns whether the number of an op is in its range; reports one that is not."""
+    count, rule = (op.ids, "") if isinstance(op, SignalOp) else (op.legal, op.rule)
+    if 0 <= value < count:
+        return True
+    place = run.place(op)
+    run.report(Finding(place, op.name, rule, f"{what} is {value}", f"0..{count - 1}"))
+    if not isinstance(op, SignalOp):
+        run.unnumbered.setdefault(place)
+    return False
 
 
 def _sets(op: SignalOp) -> bool:
@@ -127,43 +169,43 @@ def signals(
     return found
 
 
-def meeting_code(
-    run: Execution, op: SyncAllOp, place: Place, core: int, cores: tuple[int, ...]
-) -> Code:
+def _signal(run: Interpreter, op: SignalOp, _: Scope) -> Code | None:
+    """Returns the code of a signal between cores; a core that is checked alone has none."""
+    if run.static and not run.signals:
+        return None
+    place, stream = run.place(op), run.stream
+
+    def steps(number: int) -> Sequence[Step]:
+        return signals(op, place, stream.number, number, stream.running)
+
+    if op.operands:
+        return _numbered(run, op, "id", steps)
+    return _constant(run, *steps(op.number))
+
+
+def _sync_all(run: Interpreter, op: SyncAllOp, _: Scope) -> Code | None:
     """Returns the code of a barrier of cores: each waits until all have come (section 4).
 
     The cores of other blocks, which do not run, are taken to have come.
     """
-    name, kind = "syncall", op.core_type
-    own = {"aic_only": (CUBE,), "aiv_only": VECTORS}.get(kind, (CUBE, *VECTORS))
-    others = [one for one in cores if one in own and one != core] if core in own else []
-    steps: list[Step] = [Barrier(place, None)]
-    steps += [SetSignal(place, Pipe.S, name, one, name, core, 0) for one in others]
-    steps += [WaitSignal(place, Pipe.S, name, core, name, one, 0) for one in others]
+    if run.static and not run.signals:
+        return None
+    place, name, core = run.place(op), "syncall", run.stream.number
+    own = {"aic_only": (CUBE,), "aiv_only": VECTORS}.get(op.core_type, (CUBE, *VECTORS))
+    others = [x for x in run.stream.running if x in own and x != core] if core in own else []
+    return _constant(
+        run,
+        Barrier(place, None),
+        *(SetSignal(place, Pipe.S, name, one, name, core, 0) for one in others),
+        *(WaitSignal(place, Pipe.S, name, core, name, one, 0) for one in others),
+    )
 
-    def code(_: Frame) -> None:
-        run.steps.extend(steps)
 
-    return code
-
-
-def signal_code(
-    run: Execution, op: SignalOp, place: Place, slot: int | None, core: int,
-    cores: tuple[int, ...],
-) -> Code:  # fmt: skip
-    """Returns the code of a signal; ``slot`` holds its id, None for one that is written."""
-    steps = run.steps
-
-    def code(frame: Frame) -> None:
-        value = op.number if slot is None else plain(frame[slot])
-        if isinstance(value, Missing):
-            if not run.static:
-                raise refuse(place, f"the id is not known: {value.why}", op=op.name)
-            run.unnumbered.setdefault(place)
-            return
-        if not 0 <= value < op.ids:
-            run.report(Finding(place, op.name, "", f"id is {value}", f"0..{op.ids - 1}"))
-            return
-        steps.extend(signals(op, place, core, value, cores))
-
-    return code
+MAKERS: dict[Any, Maker] = {
+    FlagOp: _flag,
+    BarrierOp: _barrier,
+    DynamicFlagOp: _dynamic_flag,
+    BufferOp: _buffer,
+    SignalOp: _signal,
+    SyncAllOp: _sync_all,
+}

@@ -90,6 +90,19 @@ class Missing(Unknown):
         return self
 
 
+UNDEFINED = Missing("it is used before it is defined")
+
+
+class Frame(dict[int, int]):
+    """Values of a run of a function, by the ``id`` of their SSA value.
+
+    An SSA value as the key takes longer: its hash is computed by Python code.
+    """
+
+    def __missing__(self, key: int) -> int:
+        return UNDEFINED
+
+
 class Located(Unknown):
     """An address relative to the buffer of an argument.
 

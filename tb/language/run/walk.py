@@ -7,35 +7,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
 
 from tb.common.errors import PtoError
 from tb.language.collector import collector_off
-from tb.language.dialect.ops import MoveOp, written
-from tb.language.dialect.others import SubblockIdxOp
-from tb.language.dialect.sections import CubeSectionOp, SectionOp, VectorSectionOp
-from tb.language.dialect.sync import SignalOp
+from tb.language.dialect.ops import MoveOp
 from tb.language.dialect.types import kind_of_type
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.reader import Source
-from tb.language.run.execution import Execution, never_executed
-from tb.language.run.prepare import (
-    EVERY_STREAM,
-    Preparation,
-    Stream,
-    sub_block_of,
-)
+from tb.language.run import arith, flow, others, sync
+from tb.language.run.interpreter import Interpreter, Maker
+from tb.language.run.moves import move
 from tb.language.run.registers import RegisterState
-from tb.language.run.sync import OFFSET
+from tb.language.run.stream import EVERY_STREAM, Stream, running
 from tb.language.run.values import Located, Missing
 from tb.language.trace import Argument, Compute, Doubt, Move, Step, Trace
 
+MAKERS: dict[Any, Maker] = {
+    **arith.MAKERS,
+    **flow.MAKERS,
+    **sync.MAKERS,
+    MoveOp: move,
+    **others.MAKERS,
+}
+"""Makers of the code of ops, by name or by class."""
+
 LIMIT = 1_000_000
 """Ops that the loops of a program execute at most."""
-
 
 ENTRY = ("pto.entry", "pto.kernel", "pto.aicore", "hacc.entry")
 """Attributes of the function that is run."""
@@ -196,93 +194,50 @@ def trace(
                 cores,
             )  # fmt: skip
         stream = EVERY_STREAM
-    run = Execution(limit, static, untaken, registers=RegisterState(ctrl))
-    prepared = Preparation(
-        source,
-        run,
+    run = Interpreter(
+        source, MAKERS, limit, static, untaken, stream, signals,
         skip_foreign=foreign == "skip",
         ubuf_blocks=ubuf_to_ubuf == "blocks",
-        stream=stream,
-        signals=signals,
-    )
-    too_deep = refuse(source.place(chosen), "loops, conditions and calls are nested too deeply")
-    try:
-        routine = prepared.routine(chosen)
-    except RecursionError:
-        raise too_deep from None
-    if prepared.problems:
-        ordered = sorted(prepared.problems, key=lambda x: (x.place.line, x.place.column))
-        raise ProgramError(tuple(ordered))
+        registers=RegisterState(ctrl),
+    )  # fmt: skip
     listed = _arguments(chosen)
-    values = _bind(chosen, listed, arguments or {})
-    try:
-        routine.run(values)
-    except RecursionError:
-        raise too_deep from None
+    _run(run, chosen, listed, arguments or {})
     return Trace(
         source.file,
         name,
         tuple(run.steps),
-        tuple(replace(each, reach=run.reach.bytes.get(each.number, 0)) for each in listed),
-        tuple(prepared.skipped.values()),
+        tuple(replace(each, reach=run.reach.get(each.number, 0)) for each in listed),
+        tuple(run.skipped.values()),
         tuple(run.unknown),
         tuple(run.undecided),
         tuple(run.findings.values()),
         tuple(run.once),
         tuple(run.doubts),
-        _dead(prepared, run),
+        _dead(run),
         tuple(run.calls),
-        tuple(f"sub-block 1 of the vector section at {place}" for place in prepared.one_sub_block),
+        tuple(f"sub-block 1 of the vector section at {place}" for place in run.one_sub_block),
         unnumbered=tuple(run.unnumbered),
         raw=tuple(run.raw),
     )
 
 
-def _is_zero(value: SSAValue) -> bool:
-    """Tells whether a value is the constant 0."""
-    owner = value.owner
-    if not isinstance(owner, ConstantOp) or not isinstance(owner.value, IntegerAttr):
-        return False
-    return bool(owner.value.value.data == 0)
+def _run(
+    run: Interpreter, function: FuncOp, listed: tuple[Argument, ...], given: Mapping[int, int]
+) -> None:
+    """Runs a function with the values of its arguments, unless the text has an error.
 
-
-def _of_second(op: Operation) -> bool:
-    """Tells whether sub-block 1 takes part in a program with this op, or may do so."""
-    if isinstance(op, SignalOp) and op.name.endswith("_intra_block"):
-        return bool(op.operands) or op.number >= OFFSET
-    if isinstance(op, VectorSectionOp):
-        return sub_block_of(op) == 1
-    if isinstance(op, MoveOp):
-        text = written(op)
-        assert text is not None, "it is a movement"
-        if text.name != "mte_l0c_ub":
-            return text.name == "copy_cbuf_to_ubuf"
-        number = text.operands.get("sub_block")
-        return bool(text.words.get("ub_split")) or (number is not None and not _is_zero(number))
-    return isinstance(op, SubblockIdxOp)
-
-
-def streams(source: Source) -> tuple[Stream, ...]:
-    """Returns the cores that a file has sections of; none where it has no section.
-
-    Sub-block 1 is one of them where an op takes its number or names it, sends or takes a signal
-    of it, writes to its UB from the cube core, or splits a tile over both.
+    Raises:
+        ProgramError: every error that does not depend on the run, or the first one that does.
     """
-    kinds = {op.name for op in source.module.walk() if isinstance(op, SectionOp)}
-    found = [Stream("cube")] if CubeSectionOp.name in kinds else []
-    if VectorSectionOp.name in kinds:
-        found.append(Stream("vector"))
-        named = (sub_block_of(each) == 1 for each in source.bodies.values())
-        if any(named) or any(map(_of_second, source.module.walk())):
-            found.append(Stream("vector", 1))
-    return tuple(found)
-
-
-def running(source: Source) -> tuple[Stream, ...]:
-    """Returns the same, each with the numbers of all of them."""
-    found = streams(source)
-    numbers = tuple(each.number for each in found)
-    return tuple(replace(each, running=numbers) for each in found)
+    try:
+        routine = run.routine(function)
+        if run.problems:
+            ordered = sorted(run.problems, key=lambda x: (x.place.line, x.place.column))
+            raise ProgramError(tuple(ordered))
+        routine.run(_bind(function, listed, given))
+    except RecursionError:
+        message = "loops, conditions and calls are nested too deeply"
+        raise refuse(run.place(function), message) from None
 
 
 def merged(traces: Sequence[Trace], cores: Sequence[Stream]) -> Trace:
@@ -330,11 +285,7 @@ def merged(traces: Sequence[Trace], cores: Sequence[Stream]) -> Trace:
     )
 
 
-def _dead(prepared: Preparation, run: Execution) -> tuple[Move | Compute, ...]:
+def _dead(run: Interpreter) -> tuple[Move | Compute, ...]:
     """Returns the ops that are in the text and were never executed."""
     executed = {id(step.place) for step in run.steps}
-    return tuple(
-        never_executed(movement, template)
-        for movement, template in prepared.moves
-        if id(movement.place) not in executed
-    )
+    return tuple(step() for place, step in run.moves if id(place) not in executed)
