@@ -104,7 +104,7 @@ def _of_function(
     source: Source, function: str, given: Mapping[int, int], run: int, unit: Unit, codes: str
 ) -> tuple[list[Chosen], list[Chosen]]:
     """Returns the executions of the ops of a function, and the foreign ops that it skips."""
-    from tb.language.run.walk import running
+    from tb.language.run.stream import running
 
     known, notes = _assumed(source, function, given)
     walk = partial(

@@ -20,7 +20,7 @@ from tb.isa.document import page_text
 from tb.isa.grammar import KNOWN_ROWS, ROWS
 from tb.isa.spaces import Space
 from tb.language.dialect.sync import SYNC, QuietOp
-from tb.language.run.cube import MADS
+from tb.language.run.inputs import MADS
 from tests.explain.records import output, record, records
 from tests.explain.test_command import ELEMENTS, EVERY_OP, line_of, program
 

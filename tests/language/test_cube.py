@@ -26,8 +26,7 @@ from tb.language.place import ProgramError
 from tb.language.printer import program_text
 from tb.language.reader import read
 from tb.language.rules.check import check
-from tb.language.run.build import CLASSES
-from tb.language.run.cube import CUBE_OPS
+from tb.language.run.build import CLASSES, CUBE_OPS
 from tb.language.run.walk import trace
 from tb.language.trace import Compute, Trace
 from tests.language.programs import AT, FORMS, is_built, name_of, short

@@ -6,7 +6,8 @@ from __future__ import annotations
 from tb.isa.text import AnyOp
 from tb.language.grammar.written import Written
 from tb.language.literal.statements import Names, element_types, error_of, split, statement
-from tb.language.run.build import BuildError, Input, negative, recipe
+from tb.language.run.build import recipe
+from tb.language.run.inputs import BuildError, Input, negative
 
 
 def op_of(written: Written, *, ubuf_blocks: bool = False) -> AnyOp:

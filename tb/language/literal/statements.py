@@ -30,7 +30,7 @@ from tb.language.grammar.written import Written, incomplete, normal
 from tb.language.literal.tokens import LiteralTokens
 from tb.language.literal.typed import default_types
 from tb.language.literal.values import Value, value
-from tb.language.run.build import BuildError
+from tb.language.run.inputs import BuildError
 from tb.language.run.values import NUMBER, Kind
 
 WHERE = "the op"

@@ -63,48 +63,42 @@ def _ceil_divide(value: int, by: int) -> int:
 
 Binary = Callable[[int, int], int]
 
-_SAME: dict[str, Binary] = {
-    "arith.addi": operator.add,
-    "arith.subi": operator.sub,
-    "arith.muli": operator.mul,
-    "arith.andi": operator.and_,
-    "arith.ori": operator.or_,
-    "arith.xori": operator.xor,
-}
-"""Ops whose result modulo the width does not depend on the representation of the values."""
+_AS_HELD, _SIGNED, _UNSIGNED = "as held", "signed", "unsigned"
+"""How an op takes its operands; the result modulo the width, or the order, depends on it."""
 
-_SIGNED: dict[str, Binary] = {
-    "arith.divsi": _divide,
-    "arith.remsi": _remainder,
-    "arith.floordivsi": _floor_divide,
-    "arith.ceildivsi": _ceil_divide,
-    "arith.minsi": min,
-    "arith.maxsi": max,
-}
-
-_UNSIGNED: dict[str, Binary] = {
-    "arith.divui": _divide,
-    "arith.remui": _remainder,
-    "arith.ceildivui": _ceil_divide,
-    "arith.minui": min,
-    "arith.maxui": max,
+_BINARY: dict[str, tuple[Binary, str]] = {
+    "arith.addi": (operator.add, _AS_HELD),
+    "arith.subi": (operator.sub, _AS_HELD),
+    "arith.muli": (operator.mul, _AS_HELD),
+    "arith.andi": (operator.and_, _AS_HELD),
+    "arith.ori": (operator.or_, _AS_HELD),
+    "arith.xori": (operator.xor, _AS_HELD),
+    "arith.divsi": (_divide, _SIGNED),
+    "arith.remsi": (_remainder, _SIGNED),
+    "arith.floordivsi": (_floor_divide, _SIGNED),
+    "arith.ceildivsi": (_ceil_divide, _SIGNED),
+    "arith.minsi": (min, _SIGNED),
+    "arith.maxsi": (max, _SIGNED),
+    "arith.divui": (_divide, _UNSIGNED),
+    "arith.remui": (_remainder, _UNSIGNED),
+    "arith.ceildivui": (_ceil_divide, _UNSIGNED),
+    "arith.minui": (min, _UNSIGNED),
+    "arith.maxui": (max, _UNSIGNED),
 }
 
-_SHIFTS = ("arith.shli", "arith.shrsi", "arith.shrui")
+_SHIFTS: dict[str, tuple[Binary, str]] = {
+    "arith.shli": (operator.lshift, _AS_HELD),
+    "arith.shrsi": (operator.rshift, _SIGNED),
+    "arith.shrui": (operator.rshift, _UNSIGNED),
+}
 
-_PREDICATES: tuple[tuple[str, Binary, bool], ...] = (
-    ("eq", operator.eq, False),
-    ("ne", operator.ne, False),
-    ("slt", operator.lt, True),
-    ("sle", operator.le, True),
-    ("sgt", operator.gt, True),
-    ("sge", operator.ge, True),
-    ("ult", operator.lt, False),
-    ("ule", operator.le, False),
-    ("ugt", operator.gt, False),
-    ("uge", operator.ge, False),
+_PREDICATES: tuple[tuple[Binary, str], ...] = (
+    (operator.eq, _AS_HELD),
+    (operator.ne, _AS_HELD),
+    *((one, _SIGNED) for one in (operator.lt, operator.le, operator.gt, operator.ge)),
+    *((one, _UNSIGNED) for one in (operator.lt, operator.le, operator.gt, operator.ge)),
 )
-"""Comparisons in the order of their codes, and whether they take signed values."""
+"""Comparisons in the order of their codes."""
 
 _CASTS = (
     "arith.index_cast",
@@ -120,17 +114,17 @@ _CASTS = (
 
 KNOWN: tuple[str, ...] = (
     "arith.constant",
-    *_SAME,
-    *_SIGNED,
-    *_UNSIGNED,
+    *_BINARY,
     *_SHIFTS,
     "arith.cmpi",
     "arith.select",
     *_CASTS[:-2],
 )
-"""Ops that are computed here."""
+"""Ops of other dialects that are computed here."""
 
-_FAULTY = frozenset((*_SIGNED, *_UNSIGNED, *_SHIFTS, "pto.sbitset0", "pto.sbitset1"))
+_DIVISIONS = tuple(name for name in _BINARY if "div" in name or "rem" in name)
+
+_FAULTY = frozenset((*_DIVISIONS, *_SHIFTS, "pto.sbitset0", "pto.sbitset1"))
 """Ops that may have no result."""
 
 
@@ -175,30 +169,24 @@ def _value(op: Operation, kind: Kind) -> int:
     return Missing(f"a constant of type {kind.name} has no bits here") if bits is None else bits
 
 
-def _shift(name: str, kind: Kind) -> Binary:
-    def amount(by: int) -> int:
+def _shift(compute: Binary, kind: Kind) -> Binary:
+    def shifted(value: int, by: int) -> int:
         by &= kind.mask
         if by >= kind.bits:
             raise ArithmeticFaultError(f"shift by {by}: {kind.name} has {kind.bits} bits")
-        return by
+        return int(compute(value, by))
 
-    if name == "arith.shli":
-        return lambda value, by: value << amount(by)
-    if name == "arith.shrui":
-        return lambda value, by: (value & kind.mask) >> amount(by)
-    return lambda value, by: kind.signed(value) >> amount(by)
+    return shifted
 
 
-def _held_as(compute: Binary, kind: Kind, *, signed: bool) -> Binary:
+def _taking(compute: Binary, kind: Kind, how: str) -> Binary:
     """Returns ``compute`` on values that are held as those of ``kind``."""
-    if signed:
-        if kind.low < 0:
-            return compute
+    if how == _SIGNED and kind.low >= 0:
         return lambda one, other: compute(kind.signed(one), kind.signed(other))
-    if kind.low == 0:
-        return compute
-    mask = kind.mask
-    return lambda one, other: compute(one & mask, other & mask)
+    if how == _UNSIGNED and kind.low < 0:
+        mask = kind.mask
+        return lambda one, other: compute(one & mask, other & mask)
+    return compute
 
 
 def _moved(name: str, one: int, other: int) -> int | None:
@@ -217,24 +205,18 @@ def _moved(name: str, one: int, other: int) -> int | None:
 
 
 def _binary_of(op: Operation, kind: Kind) -> Binary | None:
-    name = op.name
-    if name in _SAME:
-        return _SAME[name]
-    if name in _SIGNED:
-        return _held_as(_SIGNED[name], kind, signed=True)
-    if name in _UNSIGNED:
-        return _held_as(_UNSIGNED[name], kind, signed=False)
-    if name in _SHIFTS:
-        return _shift(name, kind)
-    if name == "arith.cmpi":
-        predicate = attribute_of(op, "predicate")
-        if not isinstance(predicate, IntegerAttr) or predicate.value.data >= len(_PREDICATES):
-            return None
-        _, compare, signed = _PREDICATES[predicate.value.data]
-        if predicate.value.data >= 2:
-            compare = _held_as(compare, kind, signed=signed)
-        return lambda one, other: 1 if compare(one, other) else 0
-    return None
+    if op.name in _BINARY:
+        compute, how = _BINARY[op.name]
+        return _taking(compute, kind, how)
+    if op.name in _SHIFTS:
+        compute, how = _SHIFTS[op.name]
+        return _taking(_shift(compute, kind), kind, how)
+    predicate = attribute_of(op, "predicate")
+    if not isinstance(predicate, IntegerAttr) or predicate.value.data >= len(_PREDICATES):
+        return None
+    compute, how = _PREDICATES[predicate.value.data]
+    compare = _taking(compute, kind, how)
+    return lambda one, other: 1 if compare(one, other) else 0
 
 
 def _binary(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
@@ -400,7 +382,7 @@ def merged(one: int, other: int, why: int) -> int:
 MAKERS: dict[Any, Maker] = {
     "arith.constant": _constant,
     "arith.select": _select,
-    **dict.fromkeys((*_SAME, *_SIGNED, *_UNSIGNED, *_SHIFTS, "arith.cmpi"), _binary),
+    **dict.fromkeys((*_BINARY, *_SHIFTS, "arith.cmpi"), _binary),
     **dict.fromkeys(_CASTS, _cast),
     "pto.addptr": _addptr,
     "pto.get_ctrl": _get_ctrl,

@@ -17,8 +17,8 @@ from tb.isa.text import AnyOp
 from tb.language.dialect.ops import MoveOp, written
 from tb.language.lowered import Lowering
 from tb.language.place import Finding, Place, refuse
-from tb.language.run.build import BuildError, Input, Recipe, negative, recipe
-from tb.language.run.cube import MADS
+from tb.language.run.build import recipe
+from tb.language.run.inputs import MADS, BuildError, Input, Recipe, negative
 from tb.language.run.interpreter import Code, Ids, Interpreter, Scope, ids, kind_of
 from tb.language.run.others import known
 from tb.language.run.values import Frame, Located, Missing, plain
@@ -95,7 +95,7 @@ class Movement:
         state = run.registers
         registers = state.now
         ctrl = state.product_ctrl if self.product else state.ctrl if recipe.ctrl else 0
-        read = (id(registers) if self.copies else 0, "?" if ctrl is UNKNOWN else ctrl)
+        read = (id(registers) if self.copies else 0, _text(ctrl))
         try:
             for index, mask in self.masks:
                 numbers[index] &= mask
@@ -196,10 +196,10 @@ class Movement:
         state = self.run.registers
         ctrl = state.ctrl if self.recipe.ctrl else 0
         pairs = zip(self.recipe.inputs, numbers, strict=True)
-        shape = [0 if each.pointer else number for each, number in pairs]
-        key = (id(state.now), *map(_text, (ctrl, *shape)))
+        at_zero = [0 if each.pointer else number for each, number in pairs]
+        key = (id(state.now), *map(_text, (ctrl, *at_zero)))
         if key not in self.extents:
-            lowering = Lowering(self.recipe.make(shape), state.now, ctrl)
+            lowering = Lowering(self.recipe.make(at_zero), state.now, ctrl)
             self.extents[key] = _end_in_gm(lowering)
         return self.extents[key]
 
