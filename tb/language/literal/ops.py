@@ -29,11 +29,12 @@ def op_of(written: Written, *, ubuf_blocks: bool = False) -> AnyOp:
 
 
 def _number(name: str, operand: Input) -> int:
-    number: int = operand.value.number
-    if operand.mask or operand.unsigned:
-        return number & (operand.mask or operand.unsigned)
-    if number < 0 and operand.name != "byte_offset":  # RF-L03 is about its sum with dst.
-        raise negative(name, operand, number)
+    value: int = operand.value.number
+    number = operand.taken(value)
+    if number is None and operand.name == "byte_offset":  # RF-L03 is about its sum with dst.
+        return value
+    if number is None:
+        raise negative(name, operand, value)
     return number
 
 

@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from tb.language.dialect.types import element_stride
 from tb.language.parser.constants import BITS
 from tb.language.place import refuse
-from tb.language.run.interpreter import Code, Interpreter, Maker, Scope, ids, kind_of, name_of
+from tb.language.run.interpreter import Code, Interpreter, Maker, Routine, ids, kind_of, name_of
 from tb.language.run.stream import attribute_of
 from tb.language.run.values import (
     FLOAT,
@@ -128,7 +128,7 @@ _FAULTY = frozenset((*_DIVISIONS, *_SHIFTS, "pto.sbitset0", "pto.sbitset1"))
 """Ops that may have no result."""
 
 
-def _pure(run: Interpreter, op: Operation, code: Code, scope: Scope) -> Code | None:
+def _pure(run: Interpreter, op: Operation, code: Code, routine: Routine) -> Code | None:
     """Returns the code of an op without effect; None when its result is known at once."""
 
     def checked(frame: Frame) -> None:
@@ -137,23 +137,23 @@ def _pure(run: Interpreter, op: Operation, code: Code, scope: Scope) -> Code | N
         except ArithmeticFaultError as error:
             raise refuse(run.place(op), str(error), op=op.name) from None
 
-    if all(key in scope.known for key in ids(op.operands)):
+    if all(key in routine.known for key in ids(op.operands)):
         try:
-            code(scope.known)
+            code(routine.known)
         except ArithmeticFaultError:
             return checked
         return None
     return checked if op.name in _FAULTY else code
 
 
-def uncomputed(run: Interpreter, op: Operation, scope: Scope) -> None:
+def uncomputed(run: Interpreter, op: Operation, routine: Routine) -> None:
     """Continues after an op whose result is not computed."""
-    scope.lose(op.results, f"it is the result of {name_of(op)} at {run.place(op)}, not computed")
+    routine.lose(op.results, f"it is the result of {name_of(op)} at {run.place(op)}, not computed")
 
 
-def _constant(_: Interpreter, op: Operation, scope: Scope) -> None:
+def _constant(_: Interpreter, op: Operation, routine: Routine) -> None:
     (result,) = op.results
-    scope.known[id(result)] = _value(op, kind_of(result))
+    routine.known[id(result)] = _value(op, kind_of(result))
 
 
 def _value(op: Operation, kind: Kind) -> int:
@@ -219,13 +219,13 @@ def _binary_of(op: Operation, kind: Kind) -> Binary | None:
     return lambda one, other: 1 if compare(one, other) else 0
 
 
-def _binary(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
+def _binary(run: Interpreter, op: Operation, routine: Routine) -> Code | None:
     """Returns the code of an op with two integer operands and one result."""
     (first, second), (target,) = ids(op.operands), ids(op.results)
     source, result = kind_of(op.operands[0]), kind_of(op.results[0])
     compute = _binary_of(op, source) if source.sort == result.sort == NUMBER else None
     if compute is None:
-        uncomputed(run, op, scope)
+        uncomputed(run, op, routine)
         return None
     name, low, high, wrap = op.name, result.low, result.high, result.wrap
 
@@ -243,14 +243,14 @@ def _binary(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
         except UndecidedError:
             frame[target] = slow(frame[first], frame[second])
 
-    return _pure(run, op, code, scope)
+    return _pure(run, op, code, routine)
 
 
-def _cast(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
+def _cast(run: Interpreter, op: Operation, routine: Routine) -> Code | None:
     """Returns the code of a change of type."""
     convert = _convert(op) if len(op.operands) == len(op.results) == 1 else None
     if convert is None:
-        uncomputed(run, op, scope)
+        uncomputed(run, op, routine)
         return None
     first, target = id(op.operands[0]), id(op.results[0])
     as_wide = kind_of(op.operands[0]).bits == kind_of(op.results[0]).bits
@@ -264,7 +264,7 @@ def _cast(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
         else:
             frame[target] = convert(value)
 
-    return _pure(run, op, code, scope)
+    return _pure(run, op, code, routine)
 
 
 def _convert(op: Operation) -> Callable[[int], int] | None:
@@ -287,7 +287,7 @@ def _convert(op: Operation) -> Callable[[int], int] | None:
     return convert
 
 
-def _addptr(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
+def _addptr(run: Interpreter, op: Operation, routine: Routine) -> Code | None:
     """Returns the code of ``pto.addptr``: pointer, count of elements."""
     held = kind_of(op.operands[0]).pointer
     assert held is not None, "the reader checks the types of pto.addptr"
@@ -308,13 +308,13 @@ def _addptr(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
         else:
             frame[target] = base + elements * size
 
-    return _pure(run, op, code, scope)
+    return _pure(run, op, code, routine)
 
 
 _CTRL = number_kind("i64", INDEX_BITS, signed=True)
 
 
-def _get_ctrl(run: Interpreter, op: Operation, _: Scope) -> Code:
+def _get_ctrl(run: Interpreter, op: Operation, _: Routine) -> Code:
     registers, target = run.registers, id(op.results[0])
 
     def code(frame: Frame) -> None:
@@ -325,7 +325,7 @@ def _get_ctrl(run: Interpreter, op: Operation, _: Scope) -> Code:
     return code
 
 
-def _set_bit(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
+def _set_bit(run: Interpreter, op: Operation, routine: Routine) -> Code | None:
     """Returns the code of ``pto.sbitset1`` or ``pto.sbitset0``: value, bit number."""
     (value, bit), (target,) = ids(op.operands), ids(op.results)
     one = op.name == "pto.sbitset1"
@@ -341,10 +341,10 @@ def _set_bit(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
         mask = 1 << number
         frame[target] = _CTRL.wrap(word | mask if one else word & ~mask)
 
-    return _pure(run, op, code, scope)
+    return _pure(run, op, code, routine)
 
 
-def _select(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
+def _select(run: Interpreter, op: Operation, routine: Routine) -> Code | None:
     (condition, first, second), (target,) = ids(op.operands), ids(op.results)
 
     def code(frame: Frame) -> None:
@@ -354,7 +354,7 @@ def _select(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
         else:
             frame[target] = frame[first] if chosen else frame[second]
 
-    return _pure(run, op, code, scope)
+    return _pure(run, op, code, routine)
 
 
 def merged(one: int, other: int, why: int) -> int:

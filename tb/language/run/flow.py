@@ -21,7 +21,6 @@ from tb.language.run.interpreter import (
     Interpreter,
     Maker,
     Routine,
-    Scope,
     copier,
     execute,
     ids,
@@ -52,7 +51,7 @@ def _lose(frame: Frame, keys: Iterable[int], why: str) -> None:
 class _For:
     """An ``scf.for``."""
 
-    def __init__(self, run: Interpreter, op: Operation, scope: Scope) -> None:
+    def __init__(self, run: Interpreter, op: Operation, routine: Routine) -> None:
         block = op.regions[0].block
         self.run, self.place = run, run.place(op)
         self.bounds, start = ids(op.operands[:3]), ids(op.operands[3:])
@@ -61,7 +60,7 @@ class _For:
         self.begin = copier(start, self.carried)
         self.repeat = copier(_yielded(block), self.carried)
         self.end = copier(self.carried, self.results)
-        self.body = run.block(block, scope)
+        self.body = run.block(block, routine)
         self.cost = len(self.body) + 1
 
     def code(self, frame: Frame) -> None:
@@ -124,14 +123,14 @@ class _For:
         execute(self.body, frame)
 
 
-def _for(run: Interpreter, op: Operation, scope: Scope) -> Code:
-    return _For(run, op, scope).code
+def _for(run: Interpreter, op: Operation, routine: Routine) -> Code:
+    return _For(run, op, routine).code
 
 
 class _While:
     """An ``scf.while``: a region with the test, and one with the body."""
 
-    def __init__(self, run: Interpreter, op: Operation, scope: Scope, end: Operation) -> None:
+    def __init__(self, run: Interpreter, op: Operation, routine: Routine, end: Operation) -> None:
         first, second = (region.block for region in op.regions)
         forwarded = ids(end.operands[1:])
         self.run, self.place, self.condition = run, run.place(op), id(end.operands[0])
@@ -140,7 +139,7 @@ class _While:
         self.enter = copier(forwarded, ids(second.args))
         self.repeat = copier(_yielded(second), ids(first.args))
         self.end = copier(forwarded, ids(op.results))
-        self.test, self.body = run.block(first, scope), run.block(second, scope)
+        self.test, self.body = run.block(first, routine), run.block(second, routine)
 
     def code(self, frame: Frame) -> None:
         """Executes the loop; with an unknown condition its body is walked once."""
@@ -174,12 +173,12 @@ class _While:
             execute(self.body, frame)
 
 
-def _while(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
+def _while(run: Interpreter, op: Operation, routine: Routine) -> Code | None:
     end = op.regions[0].block.last_op
     if end is None or end.name != "scf.condition":
         run.problem(op, "its first region does not end with scf.condition")
         return None
-    return _While(run, op, scope, end).code
+    return _While(run, op, routine, end).code
 
 
 # --- conditions -----------------------------------------------------------------------------------
@@ -193,23 +192,23 @@ class _Way:
     yielded: Ids = ()
 
 
-def _way(run: Interpreter, region: Region, scope: Scope) -> _Way:
+def _way(run: Interpreter, region: Region, routine: Routine) -> _Way:
     if not region.blocks:
         return _Way()
-    return _Way(run.block(region.block, scope), _yielded(region.block))
+    return _Way(run.block(region.block, routine), _yielded(region.block))
 
 
-def _if(run: Interpreter, op: Operation, scope: Scope) -> Code:
+def _if(run: Interpreter, op: Operation, routine: Routine) -> Code:
     """Returns the code of a condition; its ways by the condition, None for all others."""
     ways: dict[int | None, _Way]
     if op.name == "scf.if":
-        ways = {1: _way(run, op.regions[0], scope), None: _way(run, op.regions[1], scope)}
+        ways = {1: _way(run, op.regions[0], routine), None: _way(run, op.regions[1], routine)}
     else:
         cases = attribute_of(op, "cases")
         assert isinstance(cases, DenseArrayBase), "xdsl reads the cases of a switch"
         values = map(int, cases.iter_values())
-        ways = {x: _way(run, y, scope) for x, y in zip(values, op.regions[1:], strict=True)}
-        ways[None] = _way(run, op.regions[0], scope)
+        ways = {x: _way(run, y, routine) for x, y in zip(values, op.regions[1:], strict=True)}
+        ways[None] = _way(run, op.regions[0], routine)
     _check_yields(run, op, ways.values())
     return _Branch(run, op, ways).code
 
@@ -269,20 +268,20 @@ class _Branch:
         return f"if the value at {self.place}, which is not known, is {value or 'no case of it'}"
 
 
-def _region(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
+def _region(run: Interpreter, op: Operation, routine: Routine) -> Code | None:
     """Returns the code of ``scf.execute_region``."""
     blocks = [*op.regions[0].blocks]
     if len(blocks) != 1:
         run.problem(op, f"its region has {len(blocks)} blocks: 1 is executed")
         return None
-    body = (*run.block(blocks[0], scope), copier(_yielded(blocks[0]), ids(op.results)))
+    body = (*run.block(blocks[0], routine), copier(_yielded(blocks[0]), ids(op.results)))
     return lambda frame: execute(body, frame)
 
 
 # --- calls ----------------------------------------------------------------------------------------
 
 
-def _call(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
+def _call(run: Interpreter, op: Operation, routine: Routine) -> Code | None:
     function = run.source.callee(op)
     if function is None:
         run.problem(op, f"there is no function {attribute_of(op, 'callee')} in this file")
@@ -294,18 +293,18 @@ def _call(run: Interpreter, op: Operation, scope: Scope) -> Code | None:
         run.problem(op, f"operands or results of the call do not have the types of @{name}")
         return None
     if not function.body.blocks:
-        _external(run, op, name, scope)
+        _external(run, op, name, routine)
         return None
     return _Call(run, op, run.routine(function)).code
 
 
-def _external(run: Interpreter, op: Operation, name: str, scope: Scope) -> None:
+def _external(run: Interpreter, op: Operation, name: str, routine: Routine) -> None:
     """Continues after the call of a function without a body; a run needs to know its effect."""
     place = run.place(op)
     if not run.static:
         run.problem(op, f"@{name} has no body in this file: what it does is not known")
     run.skipped.setdefault(place, Skipped(place, f"func.call @{name}"))
-    scope.lose(op.results, f"it is the result of @{name}, which has no body here")
+    routine.lose(op.results, f"it is the result of @{name}, which has no body here")
 
 
 class _Call:

@@ -68,10 +68,10 @@ class Input:
         name: Operand, such as ``len_burst``.
         value: SSA value.
         rule: Rule that a negative one breaks, or empty.
-        mask: Of a bit pattern, its bits, which may be of a negative number; else 0.
+        mask: Bits of its type where these are its value, 0 where a negative one is a mistake, as
+            of an ``i64`` or ``index``: bit patterns, and integers without a sign in their type
+            that are narrower than an operand.
         pointer: Whether it is an address.
-        unsigned: Of an integer without a sign in its type that is narrower than an operand, its
-            bits: these are its value. A negative ``i64`` or ``index`` is a mistake.
     """
 
     name: str
@@ -79,7 +79,12 @@ class Input:
     rule: str
     mask: int = 0
     pointer: bool = False
-    unsigned: int = 0
+
+    def taken(self, value: int) -> int | None:
+        """Returns a value as the op takes it, None for a negative one that is a mistake."""
+        if self.mask:
+            return value & self.mask
+        return value if value >= 0 else None
 
     @property
     def text(self) -> str:
@@ -202,7 +207,7 @@ class Inputs:
         rule = rules.get(self.family, "")
         narrow = kind.name.startswith("i") and kind.bits < INDEX_BITS
         bits = kind.mask if narrow else 0
-        return self._add(Input(name, value, rule, 0, kind.sort == POINTER, bits))
+        return self._add(Input(name, value, rule, bits, kind.sort == POINTER))
 
     def number(self, name: str) -> At:
         """Adds an operand that is an unsigned number."""

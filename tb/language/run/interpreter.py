@@ -63,43 +63,31 @@ def name_of(op: Operation) -> str:
 
 
 @dataclass
-class Scope:
-    """A function while its code is made.
-
-    Attributes:
-        known: Values that each of its runs has.
-        ub_sub: Vector sub-block of the ops at this place.
-        ub_chosen: Sub-block that the function names.
-    """
-
-    known: Frame = field(default_factory=Frame)
-    ub_sub: int = 0
-    ub_chosen: int | None = None
-
-    def lose(self, values: Iterable[SSAValue], why: str) -> None:
-        """Makes values unknown in every run."""
-        for value in values:
-            self.known[id(value)] = Missing(why)
-
-
-@dataclass
 class Routine:
-    """A function made ready to run.
+    """A function and its code.
 
     Attributes:
         place: Its place.
         name: Without ``@``.
-        known: Values at the begin of each run.
+        ub_sub: Vector sub-block of the ops whose code is made.
+        ub_chosen: Sub-block that the function names.
+        known: Values that each run has.
         arguments, results: Keys.
         body: Its code; empty until it is made.
     """
 
     place: Place
     name: str
+    ub_sub: int = 0
+    ub_chosen: int | None = None
     known: Frame = field(default_factory=Frame)
     arguments: Ids = ()
     results: Ids = ()
     body: tuple[Code, ...] = ()
+
+    def lose(self, values: Iterable[SSAValue], why: str) -> None:
+        """Makes values unknown in every run."""
+        self.known.update((id(value), Missing(why)) for value in values)
 
     def run(self, values: list[int]) -> list[int]:
         """Runs it with the values of its arguments; returns those of its results."""
@@ -191,10 +179,8 @@ class Interpreter:
         if known is not None:
             return known
         name = function.sym_name.data
-        scope = Scope(
-            ub_sub=self._ub_sub(function, self.stream.sub_block), ub_chosen=sub_block_of(function)
-        )
-        routine = Routine(self.place(function), name, scope.known)
+        ub_sub = self._ub_sub(function, self.stream.sub_block)
+        routine = Routine(self.place(function), name, ub_sub, sub_block_of(function))
         self._routines[function] = routine
         block, *others = function.body.blocks
         if others and not self.static:
@@ -204,23 +190,23 @@ class Interpreter:
             )
             return routine
         routine.arguments = ids(block.args)
-        routine.body = self.block(block, scope)
+        routine.body = self.block(block, routine)
         for each in others:
-            routine.body += (self._reached(each, function, scope),)
+            routine.body += (self._reached(each, function, routine),)
         end = block.last_op
         if end is not None and end.name == "func.return" and not others:
             routine.results = ids(end.operands)
         else:
-            scope.known[0] = Missing(f"it is a result of @{name}, which has several blocks")
+            routine.known[0] = Missing(f"it is a result of @{name}, which has several blocks")
             routine.results = (0,) * len(function.function_type.outputs)
         return routine
 
-    def _reached(self, block: Block, function: FuncOp, scope: Scope) -> Code:
+    def _reached(self, block: Block, function: FuncOp, routine: Routine) -> Code:
         """Returns the code of a block that branches reach or not: it is walked once."""
         before = block.prev_block
         place = self.place((before and before.last_op) or function)
-        scope.lose(block.args, "the argument of a block that branches reach")
-        body = self.block(block, scope)
+        routine.lose(block.args, "the argument of a block that branches reach")
+        body = self.block(block, routine)
 
         def code(frame: Frame) -> None:
             self.undecide(place, "cf.br", "the branch", None)
@@ -235,27 +221,27 @@ class Interpreter:
             self.problem(op, f"ub_sub is {given}: a vector sub-block is 0 or 1")
         return outer if number is None else number
 
-    def block(self, block: Block, scope: Scope) -> tuple[Code, ...]:
+    def block(self, block: Block, routine: Routine) -> tuple[Code, ...]:
         """Returns the code of the ops of a block."""
         codes: list[Code] = []
         for op in block.ops:
             if isinstance(op, SectionOp):
-                codes += self._section(op, scope)
+                codes += self._section(op, routine)
             elif name_of(op) not in _ENDS:
-                code = self._maker(op)(self, op, scope)
+                code = self._maker(op)(self, op, routine)
                 codes += () if code is None else (code,)
         return tuple(codes)
 
-    def _section(self, op: SectionOp, scope: Scope) -> tuple[Code, ...]:
+    def _section(self, op: SectionOp, routine: Routine) -> tuple[Code, ...]:
         """Returns the code of a section; one of both sub-blocks is run for sub-block 0 alone."""
         named = sub_block_of(op)
-        chosen = scope.ub_chosen if named is None else named
+        chosen = routine.ub_chosen if named is None else named
         if self.stream.leaves_out(op.name, chosen):
             return ()
-        outer = scope.ub_sub
+        outer = routine.ub_sub
         if isinstance(op, VectorSectionOp):
-            scope.ub_sub = self.stream.sub_block or outer
-        scope.ub_sub = self._ub_sub(op, scope.ub_sub)
+            routine.ub_sub = self.stream.sub_block or outer
+        routine.ub_sub = self._ub_sub(op, routine.ub_sub)
         both = isinstance(op, VectorSectionOp) and chosen is None
         if both and any(isinstance(each, MoveOp) for each in op.walk()):
             self.one_sub_block.setdefault(self.place(op))
@@ -263,8 +249,8 @@ class Interpreter:
         for block in (each for region in op.regions for each in region.blocks):
             if block.args:
                 codes.append(copier(ids(op.operands), ids(block.args)))
-            codes += self.block(block, scope)
-        scope.ub_sub = outer
+            codes += self.block(block, routine)
+        routine.ub_sub = outer
         return tuple(codes)
 
     def _maker(self, op: Operation) -> Maker:
@@ -353,7 +339,7 @@ class Interpreter:
         self.undecided.setdefault(place)
 
 
-Maker = Callable[[Interpreter, Any, Scope], Code | None]
+Maker = Callable[[Interpreter, Any, Routine], Code | None]
 """Returns the code of an op, None for one that needs none."""
 
 

@@ -19,14 +19,14 @@ from tb.language.lowered import Lowering
 from tb.language.place import Finding, Place, refuse
 from tb.language.run.build import recipe
 from tb.language.run.inputs import MADS, BuildError, Input, Recipe, negative
-from tb.language.run.interpreter import Code, Ids, Interpreter, Scope, ids, kind_of
+from tb.language.run.interpreter import Code, Ids, Interpreter, Routine, ids, kind_of
 from tb.language.run.others import known
 from tb.language.run.values import Frame, Located, Missing, plain
 from tb.language.trace import Compute, Move, Raw
 from tb.language.unknown import UNKNOWN, UndecidedError
 
 
-def move(run: Interpreter, op: MoveOp, scope: Scope) -> Code | None:
+def move(run: Interpreter, op: MoveOp, routine: Routine) -> Code | None:
     """Returns the code of an op that moves data; one that is not executed is noted."""
     if not op.row.executed:
         known(run, op, "later ops may read what it writes", "the grouped form of the op")
@@ -34,14 +34,14 @@ def move(run: Interpreter, op: MoveOp, scope: Scope) -> Code | None:
     text = written(op)
     assert text is not None, "it is a movement"
     try:
-        made = recipe(text, kind_of, ub_sub=scope.ub_sub, ubuf_blocks=run.ubuf_blocks)
+        made = recipe(text, kind_of, ub_sub=routine.ub_sub, ubuf_blocks=run.ubuf_blocks)
         gap, delay = (_clocks(text.attributes, f"pto_dv.{x}") for x in ("gap", "flag_delay"))
     except BuildError as error:
         run.problem(op, error.message, error.rule, error.legal)
         return None
     keys = ids(each.value for each in made.inputs)
     movement = Movement(run, run.place(op), made, keys, max(gap, 0), delay)
-    run.moves.append((movement.place, partial(movement.never_executed, scope.known)))
+    run.moves.append((movement.place, partial(movement.never_executed, routine.known)))
     return movement.code
 
 
@@ -131,9 +131,9 @@ class Movement:
         """Returns the step of an op that no run reached: only its constants are known."""
         numbers = []
         for each, key in zip(self.recipe.inputs, self.keys, strict=True):
-            value, mask = plain(known[key]), each.mask or each.unsigned
-            legal = not isinstance(value, Missing) and (mask or value >= 0)
-            numbers.append((value & mask if mask else value) if legal else UNKNOWN)
+            value = plain(known[key])
+            number = None if isinstance(value, Missing) else each.taken(value)
+            numbers.append(UNKNOWN if number is None else number)
         if self.product:
             numbers = [UNKNOWN] * len(numbers)
         return self.step(self.recipe.make(numbers), DmaRegisters())
@@ -148,27 +148,26 @@ class Movement:
 
     def _numbers(self, frame: Frame) -> list[int]:
         """Returns the operands, with substitutes for those that are not known or negative."""
-        numbers = []
+        numbers: list[int] = []
         for each, key in zip(self.recipe.inputs, self.keys, strict=True):
-            value, mask = plain(frame[key]), each.mask or each.unsigned
+            value = plain(frame[key])
             if isinstance(value, Missing):
-                value = self._missing(each, value)
-            elif mask:
-                value &= mask
-            elif value < 0:
+                self._missing(each, value)
+                numbers.append(UNKNOWN)
+                continue
+            number = each.taken(value)
+            if number is None:
                 error = negative(self.recipe.name, each, value)
                 self._report(error.message, error.rule, error.legal)
-                value = UNKNOWN
-            numbers.append(value)
+            numbers.append(UNKNOWN if number is None else number)
         return numbers
 
-    def _missing(self, each: Input, value: Missing) -> int:
-        """Notes an operand that is not known; returns its substitute."""
+    def _missing(self, each: Input, value: Missing) -> None:
+        """Notes an operand that is not known."""
         if not self.run.static:
             message = f"{each.text} is not known: {value.why}"
             raise refuse(self.place, message, op=f"pto.{self.recipe.name}")
         self.run.unknown.setdefault(self.place)
-        return UNKNOWN
 
     def _report(self, message: str, rule: str = "", legal: str = "") -> None:
         self.run.report(Finding(self.place, f"pto.{self.recipe.name}", rule, message, legal))

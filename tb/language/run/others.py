@@ -20,7 +20,7 @@ from tb.language.foreign import foreign_words
 from tb.language.parser.known import meant, seems_to_move
 from tb.language.place import Finding
 from tb.language.run import arith
-from tb.language.run.interpreter import Interpreter, Maker, Scope, name_of
+from tb.language.run.interpreter import Interpreter, Maker, Routine, name_of
 from tb.language.trace import Skipped
 
 KNOWN: tuple[str, ...] = (
@@ -36,27 +36,27 @@ KNOWN: tuple[str, ...] = (
 """Ops outside the pto dialect that a program may hold."""
 
 
-def _query(run: Interpreter, op: BlockQueryOp, scope: Scope) -> None:
+def _query(run: Interpreter, op: BlockQueryOp, routine: Routine) -> None:
     number = op.value
     if isinstance(op, SubblockIdxOp):
         number = run.stream.sub_block
     elif isinstance(op, SubblockNumOp):
         number = run.stream.sub_blocks
-    scope.known[id(op.results[0])] = number
+    routine.known[id(op.results[0])] = number
 
 
-def _quiet(_run: Interpreter, _op: QuietOp, _scope: Scope) -> None:
+def _quiet(_run: Interpreter, _op: QuietOp, _routine: Routine) -> None:
     """Needs no code."""
 
 
-def _broken(run: Interpreter, op: BrokenOp, scope: Scope) -> None:
+def _broken(run: Interpreter, op: BrokenOp, routine: Routine) -> None:
     """Continues after an op with an error that the reader has reported."""
     place = run.place(op)
     run.undecided.setdefault(place)
-    scope.lose(op.results, f"it is the result of the op at {place}, which has an error")
+    routine.lose(op.results, f"it is the result of the op at {place}, which has an error")
 
 
-def _foreign(run: Interpreter, op: Operation, scope: Scope) -> None:
+def _foreign(run: Interpreter, op: Operation, routine: Routine) -> None:
     name = op.mnemonic if isinstance(op, ForeignOp) else name_of(op)
     moves = isinstance(op, ForeignOp) and op.moves_tiles
     place = run.place(op)
@@ -71,16 +71,16 @@ def _foreign(run: Interpreter, op: Operation, scope: Scope) -> None:
     if message:
         run.problems.append(Finding(place, name, "", message))
     run.skipped.setdefault(place, Skipped(place, name, moves=moves))
-    scope.lose(op.results, f"it is the result of foreign op {name} at {place}")
+    routine.lose(op.results, f"it is the result of foreign op {name} at {place}")
 
 
-def _scalar(run: Interpreter, op: ScalarOp, scope: Scope) -> None:
+def _scalar(run: Interpreter, op: ScalarOp, routine: Routine) -> None:
     """Continues after a scalar access; a run leaves it out if it may leave out foreign ops."""
     place = run.place(op)
     if not run.static and not run.skip_foreign:
         run.problem(op, f"this op is {foreign_words(op.name)}")
     run.skipped.setdefault(place, Skipped(place, op.name))
-    scope.lose(op.results, f"it is the result of {op.name} at {place}, not executed")
+    routine.lose(op.results, f"it is the result of {op.name} at {place}, not executed")
 
 
 def known(run: Interpreter, op: Operation, why: str, legal: str) -> None:
@@ -91,12 +91,12 @@ def known(run: Interpreter, op: Operation, why: str, legal: str) -> None:
     run.skipped.setdefault(place, Skipped(place, op.name, known=True))
 
 
-def _other(run: Interpreter, op: Operation, scope: Scope) -> None:
+def _other(run: Interpreter, op: Operation, routine: Routine) -> None:
     name = name_of(op)
     if name.startswith("pto."):
-        _foreign(run, op, scope)
+        _foreign(run, op, routine)
     elif name.startswith("arith."):
-        arith.uncomputed(run, op, scope)
+        arith.uncomputed(run, op, routine)
     else:
         run.problem(op, "this op is unknown here", legal=", ".join(KNOWN))
 

@@ -19,7 +19,7 @@ from tb.language.dialect.sync import (
     SyncAllOp,
 )
 from tb.language.place import Finding, Place, refuse
-from tb.language.run.interpreter import Code, Interpreter, Maker, Scope
+from tb.language.run.interpreter import Code, Interpreter, Maker, Routine
 from tb.language.run.others import known
 from tb.language.run.stream import CUBE, OFFSET, VECTORS
 from tb.language.run.values import Frame, Missing, plain
@@ -40,7 +40,7 @@ def _constant(run: Interpreter, *steps: Step) -> Code:
     return lambda _: extend(steps)
 
 
-def _flag(run: Interpreter, op: FlagOp, _: Scope) -> Code:
+def _flag(run: Interpreter, op: FlagOp, _: Routine) -> Code:
     return _constant(run, _flag_step(op, run.place(op), op.event))
 
 
@@ -50,16 +50,16 @@ def _flag_step(op: FlagOp | DynamicFlagOp, place: Place, event: int) -> Step:
     return WaitFlag(place, op.dst, op.src, event)
 
 
-def _barrier(run: Interpreter, op: BarrierOp, _: Scope) -> Code:
+def _barrier(run: Interpreter, op: BarrierOp, _: Routine) -> Code:
     return _constant(run, Barrier(run.place(op), op.pipe))
 
 
-def _dynamic_flag(run: Interpreter, op: DynamicFlagOp, _: Scope) -> Code:
+def _dynamic_flag(run: Interpreter, op: DynamicFlagOp, _: Routine) -> Code:
     place = run.place(op)
     return _numbered(run, op, "event", lambda number: (_flag_step(op, place, number),))
 
 
-def _buffer(run: Interpreter, op: BufferOp, _: Scope) -> Code | None:
+def _buffer(run: Interpreter, op: BufferOp, _: Routine) -> Code | None:
     if op.mode > 1:
         known(run, op, f"mode {op.mode}", "mode 0 or 1")
         return None
@@ -169,7 +169,7 @@ def signals(
     return found
 
 
-def _signal(run: Interpreter, op: SignalOp, _: Scope) -> Code | None:
+def _signal(run: Interpreter, op: SignalOp, _: Routine) -> Code | None:
     """Returns the code of a signal between cores; a core that is checked alone has none."""
     if run.static and not run.signals:
         return None
@@ -183,7 +183,7 @@ def _signal(run: Interpreter, op: SignalOp, _: Scope) -> Code | None:
     return _constant(run, *steps(op.number))
 
 
-def _sync_all(run: Interpreter, op: SyncAllOp, _: Scope) -> Code | None:
+def _sync_all(run: Interpreter, op: SyncAllOp, _: Routine) -> Code | None:
     """Returns the code of a barrier of cores: each waits until all have come (section 4).
 
     The cores of other blocks, which do not run, are taken to have come.

@@ -35,6 +35,12 @@ MAKERS: dict[Any, Maker] = {
 LIMIT = 1_000_000
 """Ops that the loops of a program execute at most."""
 
+_SAME = ("steps", "unknown", "undecided", "unnumbered", "once", "doubts", "calls", "raw")
+"""Fields of a trace that the interpreter has under the same name."""
+
+_OF_ANY_CORE = ("skipped", "unknown", "undecided", "unnumbered", "findings", "once")
+"""Fields of a trace in which what two cores have is one."""
+
 ENTRY = ("pto.entry", "pto.kernel", "pto.aicore", "hacc.entry")
 """Attributes of the function that is run."""
 
@@ -202,22 +208,17 @@ def trace(
     )  # fmt: skip
     listed = _arguments(chosen)
     _run(run, chosen, listed, arguments or {})
+    same: dict[str, Any] = {field: tuple(getattr(run, field)) for field in _SAME}
+    left_out = (f"sub-block 1 of the vector section at {place}" for place in run.one_sub_block)
     return Trace(
         source.file,
         name,
-        tuple(run.steps),
-        tuple(replace(each, reach=run.reach.get(each.number, 0)) for each in listed),
-        tuple(run.skipped.values()),
-        tuple(run.unknown),
-        tuple(run.undecided),
-        tuple(run.findings.values()),
-        tuple(run.once),
-        tuple(run.doubts),
-        _dead(run),
-        tuple(run.calls),
-        tuple(f"sub-block 1 of the vector section at {place}" for place in run.one_sub_block),
-        unnumbered=tuple(run.unnumbered),
-        raw=tuple(run.raw),
+        arguments=tuple(replace(each, reach=run.reach.get(each.number, 0)) for each in listed),
+        skipped=tuple(run.skipped.values()),
+        findings=tuple(run.findings.values()),
+        dead=_dead(run),
+        not_executed=tuple(left_out),
+        **same,
     )
 
 
@@ -259,29 +260,22 @@ def merged(traces: Sequence[Trace], cores: Sequence[Stream]) -> Trace:
     def all_of(name: str) -> tuple[Any, ...]:
         return tuple(dict.fromkeys(one for each in traces for one in getattr(each, name)))
 
+    once: dict[str, Any] = {name: all_of(name) for name in _OF_ANY_CORE}
     executed = {step.place for step in steps}
+    pairs = zip(traces, cores, strict=True)
     return replace(
         whole,
         steps=tuple(steps),
         arguments=tuple(
             replace(each, reach=most) for each, most in zip(whole.arguments, reach, strict=True)
         ),
-        skipped=all_of("skipped"),
-        unknown=all_of("unknown"),
-        undecided=all_of("undecided"),
-        unnumbered=all_of("unnumbered"),
-        findings=all_of("findings"),
-        once=all_of("once"),
         doubts=tuple(doubts),
         dead=tuple(step for each in traces for step in each.dead if step.place not in executed),
         calls=tuple(calls),
         not_executed=() if second else all_of("not_executed"),
         cores=len(cores) > 1,
-        raw=tuple(
-            replace(each, core=core.number)
-            for found, core in zip(traces, cores, strict=True)
-            for each in found.raw
-        ),
+        raw=tuple(replace(x, core=core.number) for found, core in pairs for x in found.raw),
+        **once,
     )
 
 
