@@ -134,6 +134,12 @@ class Made:
     make: Callable[..., Any]
     parts: tuple[Any, ...] = ()
     named: Mapping[str, Any] = field(default_factory=dict)
+    nested: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Finds the parts that are clauses."""
+        nested = [name for name, one in self.named.items() if isinstance(one, Made | tuple)]
+        object.__setattr__(self, "nested", nested)
 
 
 def _filled(part: Any, numbers: Sequence[int]) -> Any:
@@ -143,9 +149,9 @@ def _filled(part: Any, numbers: Sequence[int]) -> Any:
         return numbers[part.index]
     if kind is Made:
         named = {
-            name: numbers[one.index] if type(one) is At else _filled(one, numbers)
-            for name, one in part.named.items()
+            name: numbers[one.index] if type(one) is At else one for name, one in part.named.items()
         }
+        named |= {name: _filled(part.named[name], numbers) for name in part.nested}
         return part.make(*[_filled(one, numbers) for one in part.parts], **named)
     if kind is tuple:
         return tuple([_filled(one, numbers) for one in part])

@@ -69,6 +69,7 @@ class Movement:
     copies: bool = field(init=False)
     product: bool = field(init=False)
     writes: bool = field(init=False)
+    scalars: list[int] = field(init=False)
     masks: list[tuple[int, int]] = field(init=False)
     made: dict[tuple[object, ...], tuple[Move | Compute, int]] = field(
         init=False, default_factory=dict
@@ -80,6 +81,7 @@ class Movement:
         self.copies = self.recipe.name in ("copy_gm_to_ubuf", "copy_ubuf_to_gm")
         self.product = self.recipe.name in MADS
         self.writes = self.recipe.name.startswith("set_")
+        self.scalars = [k for k, one in enumerate(self.recipe.inputs) if not one.pointer]
         self.masks = [(k, one.mask) for k, one in enumerate(self.recipe.inputs) if one.mask]
 
     def code(self, frame: Frame) -> None:
@@ -194,10 +196,9 @@ class Movement:
         """
         state = self.run.registers
         ctrl = state.ctrl if self.recipe.ctrl else 0
-        pairs = zip(self.recipe.inputs, numbers, strict=True)
-        at_zero = [0 if each.pointer else number for each, number in pairs]
-        key = (id(state.now), *map(_text, (ctrl, *at_zero)))
+        key = (id(state.now), _text(ctrl), *[_text(numbers[k]) for k in self.scalars])
         if key not in self.extents:
+            at_zero = [x if k in self.scalars else 0 for k, x in enumerate(numbers)]
             lowering = Lowering(self.recipe.make(at_zero), state.now, ctrl)
             self.extents[key] = _end_in_gm(lowering)
         return self.extents[key]
