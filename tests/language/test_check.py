@@ -289,7 +289,7 @@ def test_scales_and_alphas_are_finite(bits: int) -> None:
 
 def masked(value: Any, rng: random.Random, share: float, name: str = "") -> Any:
     """Returns an op with some numbers unknown; those that its text fixes stay."""
-    fixed = ("ub_sub", "level", "unit_flag", "fill_word_bits")
+    fixed = ("ub_sub", "level", "unit_flag", "fill_word_bits", "mode", "layout", "sat")
     if isinstance(value, bool | str) or value is None or name in fixed:
         return value
     if isinstance(value, int):
@@ -298,6 +298,8 @@ def masked(value: Any, rng: random.Random, share: float, name: str = "") -> Any:
         return tuple(masked(part, rng, share, name) for part in value)
     if isinstance(value, V06Op) or (is_dataclass(value) and not isinstance(value, Ptr | type)):
         names = operand_names(type(value))
+        if isinstance(value, V06Op):
+            names = tuple(name for name in names if value.is_given(name))
         parts = {x: masked(getattr(value, x), rng, share, x) for x in names}
         parts = {x: part for x, part in parts.items() if part is not getattr(value, x)}
         return replace(value, **parts)
