@@ -13,18 +13,18 @@ from tb.isa.dma.legacy import (
     CopyUbufToGm,
     CopyUbufToUbuf,
     DmaRegisters,
-    LegacyOp,
     LegacySet,
     SetMovPadVal,
     lower_copy,
     lower_ubuf_copy,
     write_registers,
 )
-from tb.isa.lower import Descriptor, V06Op, lower
+from tb.isa.lower import lower
+from tb.isa.op import Op
 from tb.isa.program import Entry, moving, moving_at
 from tb.isa.rules import lowering_violation
+from tb.isa.text import AnyOp
 
-Op = V06Op | LegacyOp | CtrlOp
 Program = Entry
 """One v0.6 op; or ``set_*`` ops and copies that are not issued, and the legacy copy issued; or ops
 that write CTRL, a v0.6 op, and ``set_ctrl`` 0."""
@@ -37,7 +37,7 @@ class Lowered:
     """A program and the descriptor of the op that it issues."""
 
     program: Program
-    descriptor: Descriptor
+    descriptor: Op
     rule: int = 0
 
     @property
@@ -89,14 +89,14 @@ def _ctrl(before: Program, after: Program) -> int:
     return ctrl
 
 
-def split_program(ops: Iterable[Op]) -> list[Program]:
+def split_program(ops: Iterable[AnyOp]) -> list[Program]:
     """Returns the programs of a list of ops: each copy with the ``set_*`` ops before it.
 
     A ``copy_ubuf_to_ubuf`` that breaks a rule at lowering goes with the next copy; a ``set_ctrl``
     0 ends the program of a v0.6 op for which CTRL was written.
     """
     programs: list[Program] = []
-    pending: list[Op] = []
+    pending: list[AnyOp] = []
     for op in ops:
         if isinstance(op, CtrlOp):
             written = bool(programs) and isinstance(programs[-1][0], CtrlOp)

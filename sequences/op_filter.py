@@ -41,8 +41,7 @@ from tb.isa.footprint import (
     parameters,
     source,
 )
-from tb.isa.lower import Descriptor
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE
 from tb.isa.program import Entry, moving
 
@@ -259,7 +258,7 @@ def _depends(block: OpBlock, later: int, earlier: int) -> bool:
     return any(footprints_overlap(a, b) for a, b in pairs)
 
 
-def _read(desc: Descriptor) -> tuple[Footprint, ...]:
+def _read(desc: Op) -> tuple[Footprint, ...]:
     own = parameters(desc) if isinstance(desc, FixOp) else ()
     return (source(desc), *own)
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sequences.blocks import Lowered, Op, block_of, lower_program
+from sequences.blocks import Lowered, block_of, lower_program
 from sequences.op_filter import feeds
 from tb.isa.block import OpBlock
 from tb.isa.ctrl import CtrlOp, SetCtrl
@@ -41,6 +41,7 @@ from tb.isa.lower import lower
 from tb.isa.op import replace
 from tb.isa.program import moving_at
 from tb.isa.rules import first_d_violation, lowering_violation
+from tb.isa.text import AnyOp
 from tb.language.place import Finding, Place, ProgramError, refuse
 from tb.language.trace import Compute, Lane, Move, Trace, lane_of
 
@@ -136,15 +137,15 @@ def _lowered(trace: Trace, sequence: Sequence[int]) -> dict[int, Lowered]:
     return found
 
 
-def _programs(trace: Trace) -> dict[int, tuple[Op, ...]]:
+def _programs(trace: Trace) -> dict[int, tuple[AnyOp, ...]]:
     """Returns the ops sent for each step.
 
     A ``copy_ubuf_to_ubuf`` that breaks a rule at lowering is not issued: it is sent along with the
     next legacy copy, where the model must reject it. Without a next one it would not be checked.
     A write-back with clauses that CTRL replaces comes with the CTRL of its place in program order.
     """
-    own: dict[int, tuple[Op, ...]] = {}
-    pending: list[Op] = []
+    own: dict[int, tuple[AnyOp, ...]] = {}
+    pending: list[AnyOp] = []
     core = 0
     for index, step in enumerate(trace.steps):
         if not isinstance(step, Move):
@@ -167,12 +168,12 @@ def _programs(trace: Trace) -> dict[int, tuple[Op, ...]]:
     return own
 
 
-def _under(ctrl: int, program: tuple[Op, ...]) -> tuple[Op, ...]:
+def _under(ctrl: int, program: tuple[AnyOp, ...]) -> tuple[AnyOp, ...]:
     """Returns a program with CTRL written before it and 0 behind it."""
     return (SetCtrl(ctrl), *program, SetCtrl(0)) if ctrl else program
 
 
-def _after(program: Sequence[Op], registers: DmaRegisters) -> DmaRegisters:
+def _after(program: Sequence[AnyOp], registers: DmaRegisters) -> DmaRegisters:
     for op in program:
         if isinstance(op, LegacySet):
             registers = write_registers(op, registers)

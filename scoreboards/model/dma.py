@@ -39,11 +39,11 @@ from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.footprint import Footprint
 from tb.isa.l0.op import LOAD_CLASSES
-from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import Op
 from tb.isa.spaces import Space
 
-DmaOp = V06Op | LegacyOp | CtrlOp
+DmaOp = Op | LegacyOp | CtrlOp
 """Every op this model executes."""
 
 FootprintHook = Callable[[Footprint], None]

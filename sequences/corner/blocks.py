@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import product
 
-from sequences.blocks import Op, Program, block_of, lower_program
+from sequences.blocks import Program, block_of, lower_program
 from sequences.constraints import (
     BUS_BYTES,
     FIX_NAMES,
@@ -33,6 +33,7 @@ from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.profile import current
 from tb.isa.program import moving
 from tb.isa.spaces import UB_BLOCK
+from tb.isa.text import AnyOp
 
 V06 = MteGmUb | MteUbGm
 
@@ -134,7 +135,7 @@ def in_turns(spots: Iterable[Spot]) -> Iterator[Spot]:
         yield replace(one, op=replace(one.op, ub_sub=number % 2))
 
 
-def legacy_program(op: Op) -> Program | None:
+def legacy_program(op: AnyOp) -> Program | None:
     """Returns the legacy form of an op; None where its fields and registers cannot hold it."""
     if isinstance(op, MteGmUb | MteUbGm):
         if len(op.loops) > LEGACY_LOOPS:

@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sequences.blocks import Op, block_of, lower_program
+from sequences.blocks import block_of, lower_program
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.fill.op import RawFillL1
 from tb.isa.footprint import Footprint, destination, source
-from tb.isa.lower import V06Op, lower
-from tb.isa.op import replace
+from tb.isa.lower import lower
+from tb.isa.op import Op, replace
 from tb.isa.spaces import SEGMENTS, SIZES, UB_BLOCK, Space
+from tb.isa.text import AnyOp
 
 GM_ORIGIN = 1 << 20
 """Start of packed corners in GM."""
@@ -32,12 +33,12 @@ class Spot:
         source, destination: (modulus, residue) of the addresses in bytes.
     """
 
-    op: V06Op
+    op: Op
     source: tuple[int, int] = (1, 0)
     destination: tuple[int, int] = (1, 0)
 
 
-def at(op: V06Op, src: int, dst: int) -> V06Op:
+def at(op: Op, src: int, dst: int) -> Op:
     """Returns ``op`` at other addresses: the first two operands of every op but a fill.
 
     That keeps its offset, as far as the address is not below it.
@@ -49,7 +50,7 @@ def at(op: V06Op, src: int, dst: int) -> V06Op:
     return replace(op, **{names[0]: src, names[1]: dst})
 
 
-def block(ops: Iterable[Op]) -> OpBlock:
+def block(ops: Iterable[AnyOp]) -> OpBlock:
     """Returns a block of ops without waits."""
     return block_of([lower_program((op,), DmaRegisters())[0] for op in ops])
 
@@ -83,7 +84,7 @@ class _Room:
 
 def packed(spots: Iterable[Spot]) -> Iterator[OpBlock]:
     """Places ops side by side in every memory, up to ``BLOCK_OPS`` in a block."""
-    ops: list[V06Op] = []
+    ops: list[Op] = []
     room = _Room()
     for spot in spots:
         desc = lower(spot.op)
@@ -103,7 +104,7 @@ def packed(spots: Iterable[Spot]) -> Iterator[OpBlock]:
         yield block(ops)
 
 
-def across(op: V06Op, address: int) -> V06Op:
+def across(op: Op, address: int) -> Op:
     """Returns ``op`` with an address of GM in its middle, the other side where it is."""
     desc = lower(op)
     src, dst = (

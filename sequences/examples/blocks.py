@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from sequences.blocks import Op, block_of, lower_program, split_program
+from sequences.blocks import block_of, lower_program, split_program
 from sequences.examples.catalog import RULE_EXAMPLES, Example
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.ops import OPS, OPS_BY_CODE
+from tb.isa.text import AnyOp
 
 
-def program_blocks(ops: Iterable[Op]) -> list[OpBlock]:
+def program_blocks(ops: Iterable[AnyOp]) -> list[OpBlock]:
     """Returns one block per copy of a program that starts with reset registers.
 
     Every op is a separate batch, so ops of the program may depend on one another.

@@ -20,7 +20,6 @@ from sequences.examples.example import (
     Example,
     Fill,
     Image,
-    Op,
     RuleExample,
     pattern,
 )
@@ -62,7 +61,6 @@ __all__ = [
     "Fill",
     "Format",
     "Image",
-    "Op",
     "RuleExample",
     "pattern",
 ]

@@ -14,13 +14,14 @@ from functools import cache
 from typing import Any
 
 from sequences.examples.encode import BITS, accumulators, f32_bits, pack, record, records
-from sequences.examples.example import BACKGROUNDS, Data, Example, Knobs, Op
+from sequences.examples.example import BACKGROUNDS, Data, Example, Knobs
 from sequences.examples.images import WORD
 from sequences.examples.worked import table
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import FbPtr, MteL0cGm, PreQuant, PreRelu, Scalar
 from tb.isa.fix.table import QUANT_MODES
 from tb.isa.spaces import Space
+from tb.isa.text import AnyOp
 
 SATS = ("sat", "preserve_nan", "nosat")
 """Saturation clauses in the order of the codes of a format."""
@@ -176,7 +177,7 @@ def _modes(mode: str) -> Knobs:
 
 def _image(
     name: str,
-    forms: Mapping[str, tuple[Op, ...]],
+    forms: Mapping[str, tuple[AnyOp, ...]],
     fills: tuple[Data, ...],
     expected: bytes,
     knobs: Knobs,

@@ -10,13 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.isa.ctrl import CtrlOp, SetCtrl
-from tb.isa.dma.legacy import LegacyOp
-from tb.isa.lower import V06Op
+from tb.isa.ctrl import SetCtrl
 from tb.isa.profile import current
 from tb.isa.spaces import Space
-
-Op = V06Op | LegacyOp | CtrlOp
+from tb.isa.text import AnyOp
 
 BACKGROUNDS: Mapping[Space, int] = {
     Space.GM: 0x55,
@@ -131,7 +128,7 @@ class Example:
     """
 
     name: str
-    forms: Mapping[str, tuple[Op, ...]]
+    forms: Mapping[str, tuple[AnyOp, ...]]
     fills: tuple[Fill | Data, ...]
     space: Space
     length: int
@@ -168,7 +165,7 @@ class RuleExample:
     """
 
     name: str
-    op: Op
+    op: AnyOp
     rule: int
     ctrl: int = 0
     knobs: Knobs = field(default_factory=dict)
@@ -179,6 +176,6 @@ class RuleExample:
         return _in_use(self.knobs)
 
     @property
-    def program(self) -> tuple[Op, ...]:
+    def program(self) -> tuple[AnyOp, ...]:
         """The op with the writes of CTRL around it."""
         return (SetCtrl(self.ctrl), self.op, SetCtrl(0)) if self.ctrl else (self.op,)

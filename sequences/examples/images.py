@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sequences.examples.encode import accumulators, pack, record, records
-from sequences.examples.example import BACKGROUNDS, Data, Example, Fill, Image, Op, RuleExample
+from sequences.examples.example import BACKGROUNDS, Data, Example, Fill, Image, RuleExample
 from sequences.examples.worked import EXAMPLES, Row, rows
 from tb.isa.ctrl import CtrlOp, SetCtrl
 from tb.isa.dma.legacy import LegacySet
 from tb.isa.fix.op import FixOp
 from tb.isa.profile import A5, SEED, Profile
 from tb.isa.spaces import Space, memory_range
+from tb.isa.text import AnyOp
 from tb.language.literal.ops import ops_of
 
 FORMS = ("legacy", "v06", "ctrl")
@@ -89,7 +90,7 @@ def _parameters(row: Row, op: FixOp) -> Iterator[Data]:
         yield Data(Space.FB, records(words))
 
 
-def _fills(row: Row, op: Op) -> tuple[Fill | Data, ...]:
+def _fills(row: Row, op: AnyOp) -> tuple[Fill | Data, ...]:
     own = _parameters(row, op) if isinstance(op, FixOp) and "acc" in row else ()
     return (*own, *map(_fill, row.get("fills", ())))
 
@@ -102,7 +103,7 @@ def _listed(row: Row, op: FixOp) -> bytes:
     return b"".join(part.ljust(WORD, bytes([background])) for part in parts)
 
 
-def _images(row: Row, op: Op, crc: int | None = None) -> list[Image]:
+def _images(row: Row, op: AnyOp, crc: int | None = None) -> list[Image]:
     if "images" in row:
         places = [(_place(to, start), size, code) for to, start, size, code in row["images"]]
         return [Image(space, size, code, start) for (space, start), size, code in places]

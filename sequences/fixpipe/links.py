@@ -15,8 +15,9 @@ from tb.isa.block import OpBlock, from_descriptors
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
-from tb.isa.lower import V06Op, lower
+from tb.isa.lower import lower
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import Op
 
 FB_UNIT = 64
 """Bytes of a unit of ``mte_l1_fb`` (A-24)."""
@@ -54,7 +55,7 @@ class Links:
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(names)
         self.order: list[int] = []
-        self._ops: list[V06Op] = []
+        self._ops: list[Op] = []
         self._waits: list[int | None] = []
         self._due: list[tuple[int, int]] = []
 
@@ -116,7 +117,7 @@ class Links:
         return fix
 
 
-def _copy(reader: str, src: int, dst: int, size: int, sub: int) -> V06Op:
+def _copy(reader: str, src: int, dst: int, size: int, sub: int) -> Op:
     """Returns a copy of ``size`` bytes in one piece."""
     row = (src, dst, size, 1, size, size)
     blocks = (src, dst, size // 32, 1, 0, 0)
@@ -125,7 +126,7 @@ def _copy(reader: str, src: int, dst: int, size: int, sub: int) -> V06Op:
             src, dst, "nd2nz", 1, size, size, 1, 1, 1, 0, src_type=Ptr("ui8", "gm"),
             dst_type=Ptr("ui8", "l1"),
         )  # fmt: skip
-    makers: dict[str, Callable[[], V06Op]] = {
+    makers: dict[str, Callable[[], Op]] = {
         "mte_gm_ub": lambda: MteGmUb(*row, ub_sub=sub),
         "mte_gm_l1": lambda: MteGmL1(*row),
         "mte_l1_ub": lambda: MteL1Ub(*blocks, ub_sub=sub),

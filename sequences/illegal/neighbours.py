@@ -31,7 +31,8 @@ from sequences.illegal.operands import (
 from tb.isa.descriptor import field_values
 from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.footprint import destinations, source
-from tb.isa.lower import Descriptor, lower, reads_ctrl
+from tb.isa.lower import lower, reads_ctrl
+from tb.isa.op import Op
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.rules import (
     LOWERING_RULES,
@@ -111,7 +112,7 @@ class Neighbour:
         return ", ".join([self.kind, *values])
 
 
-def lowered(op: Any, ctrl: int) -> Descriptor | None:
+def lowered(op: Any, ctrl: int) -> Op | None:
     """Returns the descriptor of an op, or None when it has none."""
     try:
         return lower_ubuf_copy(op) if isinstance(op, CopyUbufToUbuf) else lower(op, ctrl)
@@ -157,9 +158,7 @@ def is_nop(one: Neighbour) -> bool:
     return desc is not None and desc.is_nop
 
 
-def can_be_scored(
-    desc: Descriptor, most_bytes: int = MOST_BYTES, most_rows: int = MOST_ROWS
-) -> bool:
+def can_be_scored(desc: Op, most_bytes: int = MOST_BYTES, most_rows: int = MOST_ROWS) -> bool:
     """Tells whether the result of a legal op is defined, and whether the op is small."""
     for side in () if desc.is_nop else (source(desc), *destinations(desc)):
         far = side.space is Space.GM and side.end - side.base > SMALL.max_gm_bytes

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from sequences.blocks import Op, block_of, lower_program, split_program
+from sequences.blocks import block_of, lower_program, split_program
 from sequences.examples.example import BACKGROUNDS, Data, Fill, Image, contents
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
-from tb.isa.lower import V06Op
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.rules import first_d_violation, s_violations
 from tb.isa.spaces import Space
+from tb.isa.text import AnyOp
 
 Memory = NDArray[np.uint8]
 View = Callable[[Space], Memory]
@@ -191,7 +191,7 @@ class Case:
 
     name: str
     rows: tuple[Row, ...]
-    ops: tuple[Op, ...] = ()
+    ops: tuple[AnyOp, ...] = ()
     fills: tuple[Fill | Data, ...] = ()
     backgrounds: Mapping[Space, int] = field(default_factory=lambda: BACKGROUNDS)
 
@@ -202,7 +202,7 @@ class Case:
     @property
     def refused(self) -> bool:
         """Whether a front end refuses an op under the profile of the process (S rules)."""
-        return any(s_violations(op) for op in self.ops if isinstance(op, V06Op))
+        return any(s_violations(op) for op in self.ops if isinstance(op, Op))
 
     def blocks(self) -> list[OpBlock]:
         """Returns one block per program, with the rule that it breaks under the profile."""

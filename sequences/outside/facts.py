@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sequences.blocks import Op
 from sequences.examples.example import BACKGROUNDS, Fill, pattern
 from sequences.outside.case import ZEROS, Bytes, Case, Expected, Kept, Row, Written
 from sequences.outside.files import DATA, project, read
@@ -24,6 +23,7 @@ from tb.isa.dtypes import Ptr
 from tb.isa.fill.op import RawFillL1
 from tb.isa.op import replace
 from tb.isa.spaces import Space
+from tb.isa.text import AnyOp
 
 FILE = "dma_facts"
 _COLUMNS = ("id", "op", "operands", "written", "value", "untouched", "source", "confidence")
@@ -47,7 +47,7 @@ class _Fact:
         source: Memory of the source pattern.
     """
 
-    ops: tuple[Op, ...]
+    ops: tuple[AnyOp, ...]
     expected: tuple[Expected, ...]
     cleared: bool = False
     size: int = 4096
@@ -163,7 +163,7 @@ def _pad_8() -> _Fact:
     return _Fact((op,), (_ub(384, parts),))
 
 
-def _legacy(dtype: str, length: int, left: int, right: int, select: int) -> tuple[Op, ...]:
+def _legacy(dtype: str, length: int, left: int, right: int, select: int) -> tuple[AnyOp, ...]:
     """Returns a copy of one row without strides but that of the UB, with 1.0 as pad value."""
     copy = CopyGmToUbuf(0, 0, 0, 1, length, left, right, select, 0, 0, 0, *_ptrs(dtype))
     return SetMovPadVal(dtype, 0x3C00), copy

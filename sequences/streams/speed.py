@@ -25,9 +25,8 @@ from tb.isa.dtypes import Ptr
 from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import FbPtr, MteL0cGm, MteL0cUb, PreQuant, PreRelu
 from tb.isa.l0.op import LOAD_CLASSES
-from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 
 LONG = 8192
 """Bytes of an op of one long row."""
@@ -44,12 +43,12 @@ QUEUE_OPS = 64
 """Ops of a stream that measures the queue of a unit."""
 
 
-def _rows(name: str, make: Callable[[int], V06Op], size: int) -> Workload:
+def _rows(name: str, make: Callable[[int], Op], size: int) -> Workload:
     """Returns a stream of :data:`PLACES` ops of :data:`ROWS` rows each."""
     return Workload(name, "rows", ROWS, ROWS * size, PLACES, make)
 
 
-def _queue(name: str, size: int, make: Callable[[int], V06Op]) -> Workload:
+def _queue(name: str, size: int, make: Callable[[int], Op]) -> Workload:
     """Returns a stream of small ops, each of ``size`` bytes."""
     return Workload(name, "ops", 1, size, QUEUE_OPS, make)
 

@@ -16,8 +16,8 @@ from tb.isa.dtypes import Ptr
 from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.table import ATOMIC_TYPES
 from tb.isa.l0.op import LOAD_CLASSES
-from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import Op
 from tb.isa.spaces import UB_BLOCK
 
 F16_BYTES = 2
@@ -46,7 +46,7 @@ class Workload:
     units: int
     bytes: int
     places: int
-    make: Callable[[int], V06Op]
+    make: Callable[[int], Op]
     ctrl: int = 0
     far: bool = False
 
@@ -68,7 +68,7 @@ def repack(mode: str, n: int, d: int) -> Workload:
     size = blocks * C0_BYTES
     places = min((512 << 10) // size, 64)
 
-    def make(place: int) -> V06Op:
+    def make(place: int) -> Op:
         return MteGmL1Frac(place * rows * row, place * size, mode, n, d, row, 1, 1, n, 1)
 
     return Workload(f"{mode} {n} x {d} f16", "C0 blocks", blocks, size, places, make)
@@ -149,7 +149,7 @@ def stores(width: int) -> list[Workload]:
     size = 8192
     types = Ptr("f32", "ub"), Ptr("f32", "gm")
 
-    def make(place: int) -> V06Op:
+    def make(place: int) -> Op:
         return MteUbGm(place * size, place * size, size, 1, 0, 0, (), 0, *types)
 
     words = size // width
@@ -159,7 +159,7 @@ def stores(width: int) -> list[Workload]:
     ]
 
 
-def stream(ops: Sequence[V06Op], ctrl: int = 0) -> OpBlock:
+def stream(ops: Sequence[Op], ctrl: int = 0) -> OpBlock:
     """Returns ops as a block; CTRL is ``ctrl`` at the issue of each."""
     if not ctrl:
         return from_ops(ops)

@@ -36,8 +36,7 @@ from tb.harness.knobs import PROFILES, KnobProfile
 from tb.harness.mailbox import Mailbox
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.dma.op import MteGmUb
-from tb.isa.lower import V06Op
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space, ub_space
 
@@ -229,7 +228,7 @@ class HarnessBench(CopyBench):
             **spent,
         )
 
-    async def clocks(self, ops: Sequence[V06Op], ctrl: int = 0) -> int:
+    async def clocks(self, ops: Sequence[Op], ctrl: int = 0) -> int:
         """Runs ops back to back, checked; returns clocks from the first accept to the last done.
 
         CTRL is ``ctrl`` at the issue of each.

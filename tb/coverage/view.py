@@ -34,7 +34,7 @@ from tb.isa.dma.legacy import (
 from tb.isa.fields import OpSpec
 from tb.isa.fix.op import FixOp, MteL0cGm
 from tb.isa.fix.table import ATOMIC_OPS
-from tb.isa.lower import V06Op
+from tb.isa.op import Op
 from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE, SLOTS
 from tb.isa.program import Entry, moving, moving_at
 from tb.isa.rules import lowering_violation
@@ -91,13 +91,13 @@ def program_bits(program: Entry, *, check: bool = True) -> int:
     CTRL alone, and none if it is written alone.
     """
     op = moving(program)
-    if isinstance(op, V06Op):
+    if isinstance(op, Op):
         return _ctrl_op_bits(program, op)
     found = _legacy_bits(program[: moving_at(program)], op, check=check)
     return found | _ctrl_op_bits(program, op)
 
 
-def _ctrl_op_bits(program: Entry, op: V06Op | LegacyOp) -> int:
+def _ctrl_op_bits(program: Entry, op: Op | LegacyOp) -> int:
     at, bits = moving_at(program), 0
     for item in program[:at]:
         if isinstance(item, SetCtrl):

@@ -30,8 +30,7 @@ from tb.harness.knobs import KnobProfile, draw_profile, mixed_stalls, near_laten
 from tb.harness.layout import FAULTS
 from tb.isa.block import OpBlock
 from tb.isa.dma.table import MTE_UB_GM
-from tb.isa.lower import Descriptor
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.ops import LEGACY_FORMS, OPS, SLOTS
 from tb.isa.spaces import Space
 
@@ -196,7 +195,7 @@ class QueueDraw(BatchDraw):
         return Special(block, slow_sink(sink), self._errors(block, 0.5))
 
 
-def _moved(block: OpBlock) -> dict[int, Descriptor]:
+def _moved(block: OpBlock) -> dict[int, Op]:
     """Returns the descriptors of the ops of a legal block that move bytes, by their places."""
     found = enumerate(map(block.issued, range(len(block))))
     return {index: desc for index, desc in found if not desc.is_nop}

@@ -17,7 +17,7 @@ from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import MTE_L0C_GM
 from tb.isa.footprint import Footprint, destinations, parameters, source
-from tb.isa.lower import Descriptor
+from tb.isa.op import Op
 from tb.isa.ops import SLOTS
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import SIZES, Space
@@ -42,7 +42,7 @@ class Access:
     side: int
 
 
-def accesses(desc: Descriptor) -> list[Access]:
+def accesses(desc: Op) -> list[Access]:
     """Returns the regions that a legal op accesses; the op moves bytes."""
     read = [source(desc)]
     if isinstance(desc, FixOp):

@@ -27,8 +27,8 @@ from tb.isa.dma.legacy import (
     writes_between,
 )
 from tb.isa.dma.op import DmaOp, Loop
-from tb.isa.lower import Descriptor
 from tb.isa.nz.table import DN2NZ
+from tb.isa.op import Op
 from tb.isa.profile import current
 from tb.isa.spaces import UB_BLOCK
 from tb.isa.text import AnyOp, to_text
@@ -87,7 +87,7 @@ class Raw:
         pairs = (one.partition("=") for one in self.text.split())
         return tuple((name, value or name) for name, _, value in pairs)
 
-    def fits(self, desc: Descriptor) -> bool:
+    def fits(self, desc: Op) -> bool:
         """Returns whether an op has this form."""
         return self.when(desc) and all(getattr(desc, x) == y for x, y in self.fixed.items())
 
@@ -183,7 +183,7 @@ RAW_FORMS: tuple[Raw, ...] = (
 """Forms that the compiler expands ops to, in the order of output."""
 
 
-def forms_of(op: AnyOp, desc: Descriptor, registers: DmaRegisters) -> tuple[OpForm, ...]:
+def forms_of(op: AnyOp, desc: Op, registers: DmaRegisters) -> tuple[OpForm, ...]:
     """Returns the other forms of an op: its v0.6 form, legacy forms, expansions of the compiler."""
     found = []
     if isinstance(op, CopyGmToUbuf | CopyUbufToGm | CopyUbufToUbuf):
@@ -196,7 +196,7 @@ def forms_of(op: AnyOp, desc: Descriptor, registers: DmaRegisters) -> tuple[OpFo
     return tuple(found)
 
 
-def _expansion(raw: Raw, desc: Descriptor) -> list[OpForm]:
+def _expansion(raw: Raw, desc: Op) -> list[OpForm]:
     """Returns the register form of an op: the ops that set words, and the copy itself."""
     title = "expansion of the compiler"
     if not raw.fits(desc):

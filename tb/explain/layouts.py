@@ -23,9 +23,9 @@ from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import ATOMIC_BYTES, GROUP, L0C_WORD, NZ2DN, NZ2NZ, UB_SPLIT_M, UB_WHOLE
 from tb.isa.l0.op import L0Load
 from tb.isa.l0.table import C0_BYTES, FRACTAL_BYTES, FRACTAL_ROWS, SCALE_BYTES
-from tb.isa.lower import Descriptor
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.nz.table import DN2NZ
+from tb.isa.op import Op
 from tb.isa.spaces import UB_BLOCK
 
 NZ = (
@@ -175,12 +175,12 @@ LAYOUTS: dict[str, Callable[[Any], Iterator[str]]] = {
 """Family of a descriptor to the function that yields its sentences."""
 
 
-def layout_lines(desc: Descriptor) -> tuple[str, ...]:
+def layout_lines(desc: Op) -> tuple[str, ...]:
     """Returns how an op that moves something lays out its bytes."""
     return tuple(LAYOUTS[desc.spec.layout.family](desc))
 
 
-def view_of(desc: Descriptor) -> str:
+def view_of(desc: Op) -> str:
     """Returns how a picture of the op places its bytes: a row of :data:`tb.explain.tiles.VIEWS`."""
     if isinstance(desc, MteGmL1Frac):
         return ("small " if desc.small_c0 else "") + ("dn2nz" if desc.mode == DN2NZ else "nd2nz")

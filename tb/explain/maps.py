@@ -21,11 +21,10 @@ from tb.isa.fix.table import ATOMIC_BYTES
 from tb.isa.footprint import Footprint, space_of
 from tb.isa.l0.op import L0Load
 from tb.isa.l0.table import C0_BYTES, FRACTAL_BYTES, FRACTAL_ROWS, SCALE_BYTES
-from tb.isa.lower import Descriptor
 from tb.isa.nest import NESTS, strided_data
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.nz.table import DN2NZ, SMALL_C0
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.profile import current
 from tb.isa.spaces import Space, block_end
 
@@ -266,7 +265,7 @@ MAPS: dict[str, Callable[[Any], Iterator[Part]]] = {
 """Family of a descriptor to the function that yields what it writes."""
 
 
-def parts_of(desc: Descriptor) -> tuple[Part, ...]:
+def parts_of(desc: Op) -> tuple[Part, ...]:
     """Returns what a legal op writes under the profile of this process; nothing for a NOP."""
     if desc.is_nop:
         return ()

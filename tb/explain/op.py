@@ -23,7 +23,7 @@ from tb.isa.fields import DESC_WORDS, OPCODE_BITS
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.remarks import remarks
 from tb.isa.footprint import parameters
-from tb.isa.lower import Descriptor
+from tb.isa.op import Op
 from tb.isa.ops import TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.profile import current
@@ -167,7 +167,7 @@ def _of_register(record: Explained, op: LegacySet | CtrlOp, lowering: Lowering) 
     return replace(record, status=status, verdict=verdict, words=words)
 
 
-def _of_descriptor(record: Explained, desc: Descriptor) -> Explained:
+def _of_descriptor(record: Explained, desc: Op) -> Explained:
     """Returns the record with the descriptor, and with the bytes where the op moves some."""
     record = replace(record, descriptor=_packed(desc))
     if record.status not in (LEGAL, UNDEFINED):
@@ -182,7 +182,7 @@ def _of_descriptor(record: Explained, desc: Descriptor) -> Explained:
     return replace(record, **bytes_)
 
 
-def judged(rules: tuple[Verdict, ...], desc: Descriptor | None) -> tuple[str, str]:
+def judged(rules: tuple[Verdict, ...], desc: Op | None) -> tuple[str, str]:
     """Returns the status of an op with these verdicts, and a sentence."""
     broken = {kind: [one for one in rules if one.state == BROKEN and one.kind == kind]
               for kind in "SDT"}  # fmt: skip
@@ -213,7 +213,7 @@ def _parameters(desc: FixOp) -> tuple[Parameter, ...]:
     )
 
 
-def _packed(desc: Descriptor) -> Packed:
+def _packed(desc: Op) -> Packed:
     values = field_values(desc)
     opcode = FieldValue("opcode", OPCODE_BITS - 1, 0, desc.spec.opcode, desc.spec.name)
     fields = [

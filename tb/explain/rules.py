@@ -15,8 +15,7 @@ from tb.isa.dma.rules import PAD_TYPE
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.rules import PARAMETER_RULE
 from tb.isa.fix.table import SCALAR_RELU
-from tb.isa.lower import Descriptor, V06Op
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.profile import KNOBS
 from tb.isa.rule import Rule, Violation
 from tb.isa.rules import (
@@ -43,7 +42,7 @@ SECTIONS: dict[str, str] = {
 }
 """Family of rules to the part of the specification that has them."""
 
-_LEGACY: dict[type, V06Op] = {
+_LEGACY: dict[type, Op] = {
     CopyGmToUbuf: MteGmUb(0, 0, 0, 0, 0, 0),
     CopyUbufToGm: MteUbGm(0, 0, 0, 0, 0, 0),
     CopyUbufToUbuf: MteUbUb(0, 0, 0, 0, 0, 0),
@@ -88,7 +87,7 @@ def verdicts(lowering: Lowering) -> tuple[Verdict, ...]:
     if type(op) in _LEGACY:
         s_rules = [rule for rule in s_predicates(_LEGACY[type(op)]) if rule.name == "DMA-L04"]
     else:
-        s_rules = s_predicates(cast("V06Op", op))
+        s_rules = s_predicates(cast("Op", op))
     refused = refusals(op)
     listed = _judged(s_rules, refused, "S")
     issued = all(one.rule.name in HINT_RULES for one in refused)
@@ -113,7 +112,7 @@ def _lowered(broken: Violation | None) -> Iterator[Verdict]:
         decided &= one.state != BROKEN
 
 
-def _undefined(desc: Descriptor, *, legal: bool) -> list[Verdict]:
+def _undefined(desc: Op, *, legal: bool) -> list[Verdict]:
     """Returns the T rules; of an op that breaks a D rule, or with parameters in fb, not decided."""
     rules = dict.fromkeys(t_predicates(desc))
     if isinstance(desc, FixOp) and (desc.mode.scale or desc.relu >= SCALAR_RELU):

@@ -15,7 +15,7 @@ from typing import Any
 from tb.isa.burst.table import WIDEN_F16
 from tb.isa.dma.op import DmaOp
 from tb.isa.fix.table import NZ2DN, SAT_MODES, SCALAR_RELU
-from tb.isa.lower import Descriptor
+from tb.isa.op import Op
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Bits:
         """Returns its value in a word."""
         return word >> self.lsb & (1 << self.width) - 1
 
-    def of(self, desc: Descriptor) -> int:
+    def of(self, desc: Op) -> int:
         """Returns its value for an op, which may be more than it holds."""
         value = value_of(desc, self.field)
         return value if self.high is None else (value & (2 << self.high) - 1) >> self.low
@@ -227,7 +227,7 @@ class WordValue:
     note: str
 
 
-def words_of(desc: Descriptor) -> tuple[WordValue, ...]:
+def words_of(desc: Op) -> tuple[WordValue, ...]:
     """Returns the register words of an op; a value that does not fit is said to be cut."""
     return tuple(
         coded(word, [bits.of(desc) for bits in word.fields])

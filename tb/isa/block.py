@@ -14,7 +14,7 @@ from tb.isa.dma.legacy import CopyUbufToUbuf, LegacyCopy
 from tb.isa.dtypes import ALL_DTYPES, DTYPE_INDEX
 from tb.isa.fields import DESC_WORDS
 from tb.isa.fix.table import FRONT_COLUMNS
-from tb.isa.lower import OP_CLASSES, Descriptor, V06Op, lower
+from tb.isa.lower import OP_CLASSES, lower
 from tb.isa.op import Op
 from tb.isa.ops import LAYOUTS, OPS_BY_CODE, SLOTS
 from tb.isa.program import Entry, moving, program_of
@@ -99,7 +99,7 @@ class OpBlock:
     gap: NDArray[np.int64]
     after: NDArray[np.int64]
     legacy: Mapping[int, Entry] = field(default_factory=dict)
-    descriptors: Mapping[int, Descriptor] = field(default_factory=dict)
+    descriptors: Mapping[int, Op] = field(default_factory=dict)
     expected_rule: NDArray[np.int64] | None = None
     fills: tuple[Fill, ...] = ()
     flag_delay: NDArray[np.int64] | None = None
@@ -212,7 +212,7 @@ class FrontEndError(ValueError):
 
 
 def from_descriptors(
-    descriptors: Sequence[Descriptor],
+    descriptors: Sequence[Op],
     *,
     legacy: Mapping[int, Entry] | None = None,
     dtypes: Sequence[str] | None = None,
@@ -252,7 +252,7 @@ _HINT_RULES = ("DMA-L15", "FIX-L13")
 """S rules of constants that the engine also checks: the hint's width."""
 
 
-def from_ops(ops: Sequence[V06Op], *, expected_rule: Sequence[int] | None = None) -> OpBlock:
+def from_ops(ops: Sequence[Op], *, expected_rule: Sequence[int] | None = None) -> OpBlock:
     """Builds a block from v0.6 ops in program order; no gaps, no waits.
 
     Raises:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tb.isa.fields import DESC_WORDS, OPCODE_BITS, Layout
-from tb.isa.lower import OP_CLASSES, Descriptor
+from tb.isa.lower import OP_CLASSES
+from tb.isa.op import Op
 from tb.isa.ops import OPS_BY_CODE
 
 if TYPE_CHECKING:
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def field_values(desc: Descriptor) -> dict[str, int]:
+def field_values(desc: Op) -> dict[str, int]:
     """Returns the unsaturated value of every field of the descriptor's layout."""
     values = desc.values
     return {name: values[name] for name in desc.spec.layout}
 
 
-def packed(desc: Descriptor) -> int:
+def packed(desc: Op) -> int:
     """Returns the descriptor as a number of 512 bits.
 
     Raises:
@@ -35,7 +36,7 @@ def packed(desc: Descriptor) -> int:
     return word
 
 
-def pack(desc: Descriptor) -> NDArray[np.uint32]:
+def pack(desc: Op) -> NDArray[np.uint32]:
     """Returns the descriptor as ``uint32[16]``, least significant word first.
 
     Raises:
@@ -102,7 +103,7 @@ def opcode_of(words: NDArray[np.uint32]) -> int:
     return int(words[0]) & ((1 << OPCODE_BITS) - 1)
 
 
-def unpack(words: NDArray[np.uint32]) -> Descriptor:
+def unpack(words: NDArray[np.uint32]) -> Op:
     """Returns the op that ``words`` (``uint32[16]``) hold, with types that fit its fields.
 
     Raises:

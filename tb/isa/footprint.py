@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import ALPHA_WORD, FLAG_BLOCK, QUANT_RECORD, UB_WHOLE
-from tb.isa.lower import Descriptor
 from tb.isa.nest import NESTS, Rows, strided_written
+from tb.isa.op import Op
 from tb.isa.spaces import SEGMENTS, SIZES, Space, ub_space
 
 if TYPE_CHECKING:
@@ -110,12 +110,12 @@ def flag_blocks(desc: FixOp) -> NDArray[np.int64]:
     return np.flatnonzero(touched)
 
 
-def _footprint(desc: Descriptor, keyword: str, rows: Rows) -> Footprint:
+def _footprint(desc: Op, keyword: str, rows: Rows) -> Footprint:
     sub = desc.ub_sub if keyword == "ub" else 0
     return Footprint(space_of(keyword, sub), *rows)
 
 
-def source(desc: Descriptor) -> Footprint:
+def source(desc: Op) -> Footprint:
     """Returns the bytes a legal op reads; of a write-back the words with accumulators in them.
 
     A fill reads none: its rows are none and have no bytes.
@@ -123,7 +123,7 @@ def source(desc: Descriptor) -> Footprint:
     return _footprint(desc, desc.spec.source or "l1", NESTS[desc.family].read(desc))
 
 
-def destination(desc: Descriptor) -> Footprint:
+def destination(desc: Op) -> Footprint:
     """Returns the bytes a legal op writes.
 
     Pad and fill bytes behind the rows of a load are among them (knobs ``pad_end`` and ``tail``), of
@@ -138,12 +138,12 @@ def destination(desc: Descriptor) -> Footprint:
     return _footprint(desc, keyword, NESTS[desc.family].written(desc))
 
 
-def without_fill(desc: Descriptor) -> Footprint:
+def without_fill(desc: Op) -> Footprint:
     """Returns :func:`destination` of a strided op without what a knob fills behind its rows."""
     return _footprint(desc, desc.spec.destination, strided_written(desc, fill=False))
 
 
-def destinations(desc: Descriptor) -> tuple[Footprint, ...]:
+def destinations(desc: Op) -> tuple[Footprint, ...]:
     """Returns the bytes a legal op writes, one footprint per memory."""
     first = destination(desc)
     if not isinstance(desc, FixOp) or desc.ub_mode == UB_WHOLE or desc.spec.destination != "ub":

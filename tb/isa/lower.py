@@ -12,12 +12,6 @@ from tb.isa.l0.op import LOAD_CLASSES
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.op import Op, OpT
 
-V06Op = Op
-"""Every op of the v0.6 surface."""
-
-Descriptor = Op
-"""An op as an engine gets it: types and clauses play no part."""
-
 _CLASSES: tuple[type[Op], ...] = (
     *(*DMA_CLASSES, *BURST_CLASSES.values(), MteGmL1Frac, *FIX_CLASSES),
     *LOAD_CLASSES.values(),

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import LegacyOp
 from tb.isa.dtypes import ALL_DTYPES
-from tb.isa.lower import OP_CLASSES, V06Op
+from tb.isa.lower import OP_CLASSES
 from tb.isa.op import Op
 
 _Ints = NDArray[np.int64]
 
-Entry = tuple[V06Op | LegacyOp | CtrlOp, ...]
+Entry = tuple[Op | LegacyOp | CtrlOp, ...]
 """How an op of a block is written: the op alone, or with the ops that write registers for it."""
 
 

@@ -21,8 +21,8 @@ from tb.isa.dma.table import BLOCK_LEN_BITS, LOCAL_STRIDE_BITS
 from tb.isa.fill import rules as fill_rules
 from tb.isa.fix import rules as fix_rules
 from tb.isa.l0 import rules as load_rules
-from tb.isa.lower import Descriptor, V06Op
 from tb.isa.nz import rules as nz_rules
+from tb.isa.op import Op
 from tb.isa.ops import OPS
 from tb.isa.rule import (
     Breach,
@@ -92,12 +92,12 @@ def _d_of(name: str) -> _Predicates:
     return {rule: holds for rule, holds in rules.items() if rule.number in spec.d_rules}
 
 
-def d_predicates(desc: Descriptor) -> _Predicates:
+def d_predicates(desc: Op) -> _Predicates:
     """Returns the D rules of the descriptor's op in ascending number."""
     return _d_of(desc.spec.name)
 
 
-def first_d_violation(desc: Descriptor) -> Violation | None:
+def first_d_violation(desc: Op) -> Violation | None:
     """Returns the violated D rule with the lowest number, or None."""
     for rule, predicate in d_predicates(desc).items():
         message = predicate(desc)
@@ -106,7 +106,7 @@ def first_d_violation(desc: Descriptor) -> Violation | None:
     return None
 
 
-def d_violations(desc: Descriptor) -> tuple[Violation, ...]:
+def d_violations(desc: Op) -> tuple[Violation, ...]:
     """Returns every D rule the descriptor breaks, in ascending number."""
     found = []
     for rule, predicate in d_predicates(desc).items():
@@ -116,7 +116,7 @@ def d_violations(desc: Descriptor) -> tuple[Violation, ...]:
     return tuple(found)
 
 
-def s_predicates(op: V06Op) -> Mapping[Rule, Any]:
+def s_predicates(op: Op) -> Mapping[Rule, Any]:
     """Returns the S rules of the op; None for a rule that only text can break."""
     if isinstance(op.spec, BurstSpec):
         return burst_rules.s_predicates(op.spec, _DMA)
@@ -124,7 +124,7 @@ def s_predicates(op: V06Op) -> Mapping[Rule, Any]:
     return rules
 
 
-def s_violations(op: V06Op) -> tuple[Violation, ...]:
+def s_violations(op: Op) -> tuple[Violation, ...]:
     """Returns every S rule the op breaks, in ascending number."""
     found = []
     for rule, predicate in s_predicates(op).items():
@@ -134,14 +134,14 @@ def s_violations(op: V06Op) -> tuple[Violation, ...]:
     return tuple(found)
 
 
-def t_predicates(desc: Descriptor) -> _Predicates:
+def t_predicates(desc: Op) -> _Predicates:
     """Returns the T rules that a descriptor can break; of a fill none, whose runs are apart."""
     if desc.family == "burst":
         return {_DMA[14]: burst_rules.disjoint}
     return getattr(_FAMILIES[desc.family], "T_RULES", {})
 
 
-def t_violations(desc: Descriptor) -> tuple[Violation, ...]:
+def t_violations(desc: Op) -> tuple[Violation, ...]:
     """Returns every T rule the descriptor breaks: such an op must not be scored."""
     found = []
     for rule, predicate in t_predicates(desc).items():

@@ -19,13 +19,12 @@ from tb.isa.fix.op import FbPtr, FixOp, MteL0cGm, MteL0cUb, Scalar
 from tb.isa.fix.table import FLAG_NAMES
 from tb.isa.grammar import BUFFER, FLAG, L2, LOOP3, LOOPS, POINTER, ROWS, TRANSPOSE, Clause, Row
 from tb.isa.l0.op import L0Load
-from tb.isa.lower import V06Op
 from tb.isa.mad import Mad
 from tb.isa.names import LOG, Names
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.op import Op, operand_names
 
-AnyOp = V06Op | LegacyOp | CtrlOp
+AnyOp = Op | LegacyOp | CtrlOp
 """Ops that move data, and those that write registers for them."""
 
 Parts = tuple[str, str]
@@ -45,7 +44,7 @@ _COPIES = {
 
 def op_name(op: AnyOp | Mad) -> str:
     """Returns the name of an op in PTO text, without ``pto.``."""
-    if isinstance(op, V06Op):
+    if isinstance(op, Op):
         return op.spec.name
     if isinstance(op, Mad):
         return op.name

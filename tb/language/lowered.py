@@ -22,8 +22,8 @@ from tb.isa.dma.legacy import (
 )
 from tb.isa.fix.op import FixOp
 from tb.isa.footprint import Footprint, destinations, parameters, source
-from tb.isa.lower import Descriptor, lower
-from tb.isa.op import replace
+from tb.isa.lower import lower
+from tb.isa.op import Op, replace
 from tb.isa.rule import Violation
 from tb.isa.rules import d_violations, first_d_violation, lowering_violation
 from tb.isa.spaces import located, memory_range
@@ -102,7 +102,7 @@ def region(footprint: Footprint) -> Region:
     )
 
 
-def descriptor(op: AnyOp, registers: DmaRegisters, ctrl: int = 0) -> Descriptor | None:
+def descriptor(op: AnyOp, registers: DmaRegisters, ctrl: int = 0) -> Op | None:
     """Returns the descriptor of an op that is issued with these registers, or None.
 
     An op that writes registers has none, nor has a ``copy_ubuf_to_ubuf`` that breaks a rule at
@@ -140,7 +140,7 @@ class Lowering:
         """Takes the op; nothing is computed yet."""
         self.op, self.registers, self.ctrl = op, registers, ctrl
         self._unknown: bool | None = None
-        self._descriptor: tuple[Descriptor | None] | None = None
+        self._descriptor: tuple[Op | None] | None = None
         self._broken: tuple[Violation, ...] | None = None
         self._touches: Touches | None = None
 
@@ -153,7 +153,7 @@ class Lowering:
         return self._unknown
 
     @property
-    def descriptor(self) -> Descriptor | None:
+    def descriptor(self) -> Op | None:
         """As :func:`descriptor`; raises UndecidedError where it is not known."""
         if self._descriptor is None:
             self._descriptor = (descriptor(self.op, self.registers, self.ctrl),)
@@ -204,7 +204,7 @@ class Lowering:
         return found if legal else ()
 
 
-def _all(desc: Descriptor, unknown: set[str]) -> Touches:
+def _all(desc: Op, unknown: set[str]) -> Touches:
     """Returns what a descriptor touches, but for the sides that are ``unknown``."""
     reads = [] if SOURCE in unknown else [source(desc)]
     if isinstance(desc, FixOp) and PARAMETERS not in unknown:

@@ -25,8 +25,8 @@ from tb.isa.descriptor import unpack
 from tb.isa.dma.legacy import LegacySet
 from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.fix.table import WRITE_BACKS
-from tb.isa.lower import Descriptor, V06Op, lower
-from tb.isa.op import replace
+from tb.isa.lower import lower
+from tb.isa.op import Op, replace
 from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE
 from tb.isa.spaces import Space
 
@@ -36,7 +36,7 @@ GM_UB = ("mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf", "copy_ubuf_to_gm")
 Events = Callable[[OpBlock], NDArray[np.int64]]
 """Returns the events of the ops of a block, ``int64[N]``."""
 
-Classify = Callable[[Descriptor], dict[str, str]]
+Classify = Callable[[Op], dict[str, str]]
 SlowCounts = dict[str, Counter[tuple[str, str]]]
 """Form to the number of hits of each (point, bin)."""
 
@@ -145,7 +145,7 @@ def bins(counts: GroupCounts) -> dict[str, str]:
     return {name: next(iter(one)) for name, one in found.items()}
 
 
-def block_of(op: V06Op, writes: Sequence[CtrlOp] = (), delay: int = -1, rule: int = 0) -> OpBlock:
+def block_of(op: Op, writes: Sequence[CtrlOp] = (), delay: int = -1, rule: int = 0) -> OpBlock:
     """Returns a block of one op after writes of CTRL, which is restored after it."""
     if writes:
         ctrl = reduce(lambda value, write: write_ctrl(write, value), writes, 0)
@@ -158,7 +158,7 @@ def block_of(op: V06Op, writes: Sequence[CtrlOp] = (), delay: int = -1, rule: in
 class Made(NamedTuple):
     """A row of a table: an op by hand, the points that do not count it, and point to its bin."""
 
-    op: V06Op
+    op: Op
     without: str
     want: dict[str, str]
     event: int
@@ -173,7 +173,7 @@ class Made(NamedTuple):
 
 
 def made(
-    op: V06Op,
+    op: Op,
     /,
     without: str = "",
     event: int = 0,
@@ -186,7 +186,7 @@ def made(
 
 
 def one(
-    op: V06Op,
+    op: Op,
     event: int = 0,
     delay: int = -1,
     writes: Sequence[CtrlOp] = (),

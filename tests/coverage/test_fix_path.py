@@ -39,8 +39,7 @@ from tb.isa.fix.table import (
     QUANT_MODES,
     QuantMode,
 )
-from tb.isa.lower import V06Op
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tests.coverage.counting import Made, all_hits, bins, block_of, cover, hits, labels, made
 
 COPIES = ("f32", "i32", "si32", "ui32")
@@ -49,9 +48,7 @@ COPY = MteL0cGm(0, 0, 4, 16, 16, 32)
 ATOMIC_EVENTS = tuple(event for event in FixEvent if event.name and event.name[:6] == "ATOMIC")
 
 
-def counts_of(
-    ops: Sequence[V06Op], events: int | Sequence[int] = 0, name: str = NAME
-) -> GroupCounts:
+def counts_of(ops: Sequence[Op], events: int | Sequence[int] = 0, name: str = NAME) -> GroupCounts:
     """Returns the counts of one block of ops in a group."""
     return cover(from_ops(ops), events).groups[name]
 
@@ -377,7 +374,7 @@ COLUMNS = MteL0cUb(0, 0, 4, 16, 16, 16, layout="nz2dn", k=1)
 def test_order_of_ops() -> None:
     load = MteL1Fb(0, 0, 1, 1, 0, 0)
     vector = records(128)
-    ops: list[V06Op] = [
+    ops: list[Op] = [
         COPY, vector, BOTH, load, vector, replace(COPY, m=0), COLUMNS, COLUMNS
     ]  # fmt: skip
     found = all_hits(counts_of(ops))
@@ -423,7 +420,7 @@ def test_scope(forms: tuple[str, ...], pairs: int, loaded: int) -> None:
 
 
 def test_ops_of_other_forms_do_not_count() -> None:
-    ops: list[V06Op] = [
+    ops: list[Op] = [
         COPY,
         MteL0cL1(0, 0, 4, 16, 16, 16),
         MteL0cUb(0, 0, 4, 16, 16, 16, ub_split="split_m"),

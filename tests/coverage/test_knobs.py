@@ -17,8 +17,7 @@ from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.events import FixEvent
 from tb.isa.fix.op import MteL0cGm, PreQuant, PreRelu, Scalar
-from tb.isa.lower import V06Op
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.profile import A5, KNOBS, SEED, Profile, using
 from tests.coverage.counting import all_hits, cover, hits, one
 
@@ -40,7 +39,7 @@ def padded(length: int, right: int, stride: int) -> MteGmUb:
 
 HALF = half(MteGmUb(0, 0, 5, 3, 16, 32))
 LOOPS = MteGmUb(0, 0, 33, 1, 0, 0, (Loop(2, 40, 64),))
-ROWS: list[tuple[Profile, V06Op, dict[str, str]]] = [
+ROWS: list[tuple[Profile, Op, dict[str, str]]] = [
     (SEED, HALF, {}),
     (A5, HALF, {"fill": "2", "fill_mod": "5", "fill_phase": "part of one"}),
     (A5, replace(HALF, len_burst=32), {}),
@@ -78,7 +77,7 @@ ROWS: list[tuple[Profile, V06Op, dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("profile", "op", "want"), ROWS)
-def test_bins_under_a_profile(profile: Profile, op: V06Op, want: dict[str, str]) -> None:
+def test_bins_under_a_profile(profile: Profile, op: Op, want: dict[str, str]) -> None:
     """A row without a point of fill or compact groups is not counted in any of them."""
     with using(profile):
         found = one(op)

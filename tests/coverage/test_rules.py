@@ -18,8 +18,9 @@ from tb.isa.burst.table import MTE_UB_UB
 from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.fields import rule_name
 from tb.isa.fix.op import MteL0cL1, MteL0cUb
-from tb.isa.lower import Descriptor, lower
+from tb.isa.lower import lower
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import Op
 from tb.isa.ops import OPS_BY_CODE
 from tb.isa.rules import RULES, first_d_violation, lowering_violation
 from tests.coverage.counting import GM_UB, collect, cover, form_of, hits
@@ -92,7 +93,7 @@ def test_names_of_the_rules() -> None:
 
 
 def test_families_share_no_rule() -> None:
-    made: list[tuple[Descriptor, int, str]] = [
+    made: list[tuple[Op, int, str]] = [
         (MteL1Bt(0, 0, 1, 4096, 0, 0), 2, "form=mte_l1_bt x rule=BT-L02"),
         (MteL1Fb(0, 0, 1, 4096, 0, 0), 2, "form=mte_l1_fb x rule=FB-L02"),
         (MteGmL1Frac(0, 0, "nd2nz", 1, 1, 0, 0, 1, 1, 1), 4,

@@ -23,7 +23,7 @@ from tb.isa.burst.op import BurstOp
 from tb.isa.ctrl import CtrlOp, SetCtrl
 from tb.isa.dma.legacy import OUTTOUB, UBTOOUT, CopyGmToUbuf, DmaRegisters, writes_between
 from tb.isa.l0.op import L0Load
-from tb.isa.lower import Descriptor
+from tb.isa.op import Op
 from tb.isa.program import moving_at
 from tb.isa.spaces import SIZES, Space
 from tb.language.lowered import descriptor
@@ -58,7 +58,7 @@ class Drawn:
     ctrl: int
 
     @property
-    def descriptor(self) -> Descriptor:
+    def descriptor(self) -> Op:
         """The descriptor."""
         found = descriptor(self.op, self.registers, self.ctrl)
         assert found is not None

@@ -22,8 +22,8 @@ from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.dma.op import Loop, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint, destination, destinations, source
-from tb.isa.lower import V06Op, lower
-from tb.isa.op import replace
+from tb.isa.lower import lower
+from tb.isa.op import Op, replace
 from tb.isa.ops import OPS
 from tb.isa.profile import parse_profile, using
 from tb.isa.spaces import Space
@@ -220,7 +220,7 @@ def test_an_illegal_atomic_store_writes_nothing(
 
 
 LOOPS = (Loop(2, 4096, 8192), Loop(3, 512, 1024))
-MOVES: tuple[V06Op, ...] = (
+MOVES: tuple[Op, ...] = (
     MteGmUb(1000, 64, 20, 3, 50, 64, LOOPS),
     MteUbGm(64, 1000, 20, 3, 32, 70, LOOPS),
     MteL1Ub(64, 128, 2, 3, 1, 4, LOOPS),
@@ -231,7 +231,7 @@ MOVES: tuple[V06Op, ...] = (
 
 
 @pytest.mark.parametrize("op", MOVES, ids=lambda op: op.spec.name)
-def test_formulas_of_moves_give_their_rows(op: V06Op) -> None:
+def test_formulas_of_moves_give_their_rows(op: Op) -> None:
     desc = lower(op)
     values = {**field_values(desc), "size": 2}
     read, written = formulas(op.spec)

@@ -46,7 +46,7 @@ from tb.isa.fix.table import (
     QUANT_MODES,
     QuantMode,
 )
-from tb.isa.lower import OP_CLASSES, V06Op
+from tb.isa.lower import OP_CLASSES
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.nz.table import MODES
 from tb.isa.op import Op
@@ -234,7 +234,7 @@ def fix_ops(draw: st.DrawFn) -> FixOp:
     return MteL0cGm(*operands, *hints, atomic=atomic, **common)
 
 
-def v06_ops() -> st.SearchStrategy[V06Op]:
+def v06_ops() -> st.SearchStrategy[Op]:
     """v0.6 ops of every family with any operands and a correct type list."""
     return st.one_of(gm_ub_ops(), strided_ops(), burst_ops(), nz_ops(), fix_ops())
 

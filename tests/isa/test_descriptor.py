@@ -21,9 +21,9 @@ from tb.isa.dma.table import DMA_LAYOUT
 from tb.isa.dtypes import NIBBLE_DTYPES, Ptr
 from tb.isa.fields import DESC_BITS, Field, Layout
 from tb.isa.l0.op import Shape, shaped
-from tb.isa.lower import Descriptor, V06Op, lower
+from tb.isa.lower import lower
 from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.ops import LAYOUTS, OPS
 from tb.isa.rules import RULES, first_d_violation
 from tb.isa.verilog import HEADER, header_text
@@ -34,7 +34,7 @@ PLAIN = MteGmUb(0, 0, 32, 1, 0, 0)
 
 @pytest.mark.long
 @given(DESCRIPTORS)
-def test_unpack_inverts_pack(desc: Descriptor) -> None:
+def test_unpack_inverts_pack(desc: Op) -> None:
     assert unpack(pack(desc)) == desc
 
 
@@ -64,7 +64,7 @@ def test_ops_of_half_bytes_convert_back(dtype: str) -> None:
 
 @pytest.mark.long
 @given(v06_ops())
-def test_packing_keeps_the_verdict(op: V06Op) -> None:
+def test_packing_keeps_the_verdict(op: Op) -> None:
     """A value that is too large breaks the same lowest rule after packing."""
     desc = lower(op)
     before, after = first_d_violation(desc), first_d_violation(unpack(pack(desc)))
@@ -114,7 +114,7 @@ def test_containers_hold_every_legal_value_and_one_more() -> None:
 
 @pytest.mark.long
 @given(v06_ops())
-def test_a_block_converts_back_to_its_program(op: V06Op) -> None:
+def test_a_block_converts_back_to_its_program(op: Op) -> None:
     block = from_ops([op])
     (only,) = block.program()[0]
     if isinstance(op, MteGmL1Frac):
@@ -130,7 +130,7 @@ def test_a_block_converts_back_to_its_program(op: V06Op) -> None:
 
 @pytest.mark.long
 @given(st.lists(v06_ops(), min_size=1, max_size=12))
-def test_block_of_several_families_packs_each_by_its_layout(ops: list[V06Op]) -> None:
+def test_block_of_several_families_packs_each_by_its_layout(ops: list[Op]) -> None:
     block = from_ops(ops)
     descs = [lower(op) for op in ops]
     assert (block.pack() == [pack(desc) for desc in descs]).all()

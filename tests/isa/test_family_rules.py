@@ -14,9 +14,9 @@ from tb.isa.block import FrontEndError, from_ops
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.dtypes import Ptr
-from tb.isa.lower import Descriptor, V06Op, lower
+from tb.isa.lower import lower
 from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.rules import first_d_violation, lowering_violation, s_violations, t_violations
 from tests.isa.strategies import UBUF_COPIES
 from tests.model import naive_ops
@@ -27,7 +27,7 @@ L1 = 524288
 GM = 1 << 40
 
 
-def changed(base: V06Op, **changes: Any) -> Descriptor:
+def changed(base: Op, **changes: Any) -> Op:
     return lower(replace(base, **changes))
 
 
@@ -151,7 +151,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("desc", "rule"), CASES)
-def test_lowest_violated_rule(desc: Descriptor, rule: str) -> None:
+def test_lowest_violated_rule(desc: Op, rule: str) -> None:
     violation, number = first_d_violation(desc), int(rule[-2:] or 0)
     assert (violation.rule.name if violation else "") == rule
     assert naive_ops.lowest_rule(desc) == number, "a second reading of the rules"  # type: ignore[arg-type]
@@ -188,7 +188,7 @@ F16, F32 = Ptr("f16", "l1"), Ptr("f32", "bt")
         (MteGmL1Frac(0, 0, "nd2nz", 1, 1, 1, 1, 1, 1, 1, src_type=Ptr("i64", "gm")), ["ND-L01"]),
     ],
 )
-def test_front_end_rules(op: V06Op, rules: list[str]) -> None:
+def test_front_end_rules(op: Op, rules: list[str]) -> None:
     assert [violation.rule.name for violation in s_violations(op)] == rules
 
 
@@ -215,7 +215,7 @@ def test_nothing_of_a_block_with_a_front_end_violation_is_built() -> None:
         (small(n_value=8, dst_loop4_stride=2), []),
     ],
 )
-def test_undefined_ops_are_recognised(desc: Descriptor, rules: list[str]) -> None:
+def test_undefined_ops_are_recognised(desc: Op, rules: list[str]) -> None:
     assert [violation.rule.name for violation in t_violations(desc)] == rules
 
 
@@ -226,7 +226,7 @@ def test_undefined_ops_are_recognised(desc: Descriptor, rules: list[str]) -> Non
         (MteGmL1Frac(0, 0, "nd2nz", 1, 1, 1, 1, 1, 1, 1, src_type=Ptr("i64", "gm")), "ND-L01"),
     ],
 )
-def test_ops_without_a_descriptor_are_errors(op: V06Op, message: str) -> None:
+def test_ops_without_a_descriptor_are_errors(op: Op, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         lower(op)
 

@@ -13,22 +13,20 @@ import pytest
 from sequences.constraints import OP_NAMES
 from sequences.illegal.cases import all_cases
 from tb.isa.burst.op import MteL1Bt, MteUbL1, MteUbUb
-from tb.isa.ctrl import CtrlOp, SetAtomic, SetCtrl
+from tb.isa.ctrl import SetAtomic, SetCtrl
 from tb.isa.dma.legacy import (
     CopyGmToUbuf,
     CopyUbufToGm,
     CopyUbufToUbuf,
-    LegacyOp,
     SetLoopSize,
     SetLoopStride,
 )
 from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import Atomic, MteL0cGm, MteL0cL1, MteL0cUb, PreQuant, PreRelu, Scalar
-from tb.isa.lower import V06Op
 from tb.isa.mad import Mad
 from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.op import operand_names, replace
+from tb.isa.op import Op, operand_names, replace
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.profile import A5, SEED, Profile, using
 from tb.isa.rule import Violation
@@ -42,15 +40,14 @@ from tb.language.unknown import UNKNOWN, Unknown
 from tests.language.steps import compute, move, name_of, program
 from tests.wording import says
 
-Op = V06Op | LegacyOp | CtrlOp
 WIDTHS = ("DMA-L05", "ND-L03", "BT-L02", "FB-L02", "FIX-L14", "LD-L03", "RF-L02")
 
 
-def found(*ops: Op, d_rules: bool = True) -> list[Finding]:
+def found(*ops: AnyOp, d_rules: bool = True) -> list[Finding]:
     return check(program([move(op) for op in ops]), d_rules=d_rules)
 
 
-def rules(*ops: Op, d_rules: bool = True) -> list[str]:
+def rules(*ops: AnyOp, d_rules: bool = True) -> list[str]:
     return [finding.rule for finding in found(*ops, d_rules=d_rules)]
 
 
@@ -97,7 +94,7 @@ FAR = MteUbGm(0, 0, 64, 60000, 64, 64, (Loop(1 << 10, 0, 32),))
 APART = MteUbGm(0, 0, 32, 4000, 64, 64, (Loop(1 << 18, 0, 4000 * 64),))
 X = UNKNOWN
 
-RULES_OF: list[tuple[tuple[Op, ...], str]] = [
+RULES_OF: list[tuple[tuple[AnyOp, ...], str]] = [
     # An engine refuses violations of D rules; a violation of a T rule has an undefined result.
     ((replace(OVERLAP, ub_dst=8),), "DMA-L06"),
     # CTRL, which an op of an unknown value makes unknown with all that set_atomic_* writes.
@@ -161,7 +158,7 @@ RULES_OF: list[tuple[tuple[Op, ...], str]] = [
 ]
 """Ops, and the rules that the last of them breaks."""
 
-T_RULES_OF: list[tuple[tuple[Op, ...], str]] = [
+T_RULES_OF: list[tuple[tuple[AnyOp, ...], str]] = [
     ((OVERLAP,), "DMA-L13"),
     ((MteUbUb(0, 32, 2, 1, 0, 0),), "DMA-L14"),
     ((replace(OVERLAP, ub_dst=8),), ""),
@@ -179,7 +176,7 @@ T_RULES_OF: list[tuple[tuple[Op, ...], str]] = [
     ("ops", "expected", "d_rules"),
     [*((*row, True) for row in RULES_OF), *((*row, False) for row in T_RULES_OF)],
 )
-def test_rules_that_ops_break(ops: tuple[Op, ...], expected: str, d_rules: bool) -> None:
+def test_rules_that_ops_break(ops: tuple[AnyOp, ...], expected: str, d_rules: bool) -> None:
     assert rules(*ops, d_rules=d_rules) == expected.split()
 
 
@@ -234,7 +231,7 @@ def test_a_finding_has_place_op_rule_and_legal_range() -> None:
          "one of f32 -> f32, i32 -> i32, bf16 -> f32, f16 -> f32"),
     ],
 )  # fmt: skip
-def test_legal_ranges(op: Op, rule: str, legal: str) -> None:
+def test_legal_ranges(op: AnyOp, rule: str, legal: str) -> None:
     findings = found(op)
     assert [(finding.rule, finding.legal) for finding in findings] == [(rule, legal)]
     assert "not a multiple of" not in findings[0].legal
@@ -296,9 +293,9 @@ def masked(value: Any, rng: random.Random, share: float, name: str = "") -> Any:
         return UNKNOWN if rng.random() < share else value
     if isinstance(value, tuple):
         return tuple(masked(part, rng, share, name) for part in value)
-    if isinstance(value, V06Op) or (is_dataclass(value) and not isinstance(value, Ptr | type)):
+    if isinstance(value, Op) or (is_dataclass(value) and not isinstance(value, Ptr | type)):
         names = operand_names(type(value))
-        if isinstance(value, V06Op):
+        if isinstance(value, Op):
             names = tuple(name for name in names if value.is_given(name))
         parts = {x: masked(getattr(value, x), rng, share, x) for x in names}
         parts = {x: part for x, part in parts.items() if part is not getattr(value, x)}
@@ -372,7 +369,7 @@ S16 = MteL0cGm(
     ],
 )
 def test_an_op_that_is_legal_under_one_profile_names_the_knob(
-    profile: Profile, op: Op, rule: str, facts: str
+    profile: Profile, op: AnyOp, rule: str, facts: str
 ) -> None:
     with using(profile):
         (finding,) = found(op)

@@ -36,9 +36,8 @@ from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import FixOp, MteL0cGm, PreQuant, PreRelu, Scalar
 from tb.isa.fix.table import SAT_MODES
 from tb.isa.l0.op import Shape, shaped
-from tb.isa.lower import V06Op
 from tb.isa.mad import Mad
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.pipes import Pipe
 from tb.isa.profile import using
 from tb.isa.text import AnyOp
@@ -357,7 +356,7 @@ def test_random_ops_are_read_back_unchanged(family: str, form: str) -> None:
 @pytest.mark.long
 @settings(max_examples=15)
 @given(st.lists(v06_ops(), min_size=20, max_size=60), st.sampled_from(FORMS))
-def test_ops_with_any_operands_are_read_back_unchanged(drawn_ops: list[V06Op], form: str) -> None:
+def test_ops_with_any_operands_are_read_back_unchanged(drawn_ops: list[Op], form: str) -> None:
     printable = list(spread((op for op in drawn_ops if not unprintable(op)), 5))
     assert ops_of(printed(printable, form)) == printable
 

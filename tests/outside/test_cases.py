@@ -18,7 +18,8 @@ from sequences.outside.elements import writeback_cases
 from sequences.outside.files import DATA, project
 from tb.common.errors import PtoError
 from tb.isa.fix.op import FbPtr, MteL0cGm, Scalar
-from tb.isa.lower import V06Op, lower
+from tb.isa.lower import lower
+from tb.isa.op import Op
 from tb.isa.profile import A5, SEED, Profile, using
 from tb.isa.rules import t_violations
 from tb.isa.spaces import SIZES, Space
@@ -53,7 +54,7 @@ def test_ops_break_no_front_end_rule_and_are_defined(profile: Profile) -> None:
         for case in outside_cases():
             assert not case.refused, case.name
             for op in case.ops:
-                if isinstance(op, V06Op):
+                if isinstance(op, Op):
                     assert t_violations(lower(op)) == (), case.name
 
 

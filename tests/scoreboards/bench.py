@@ -24,7 +24,7 @@ from tb.harness.layout import DONE, HIT, KNOBS, NO_CLEAR, READ
 from tb.harness.mailbox_reader import Progress, Snapshot
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.footprint import Footprint
-from tb.isa.lower import V06Op
+from tb.isa.op import Op
 from tb.isa.ops import SLOTS
 from tb.isa.program import moving_at
 from tb.isa.spaces import Space
@@ -142,14 +142,14 @@ class Bench:
         assert self.failures == [failure.text]
         return failure
 
-    def check(self, block: OpBlock | Sequence[V06Op], *wrong: tuple[Space, int]) -> CheckedBatch:
+    def check(self, block: OpBlock | Sequence[Op], *wrong: tuple[Space, int]) -> CheckedBatch:
         """Checks a block, a bit of some bytes flipped after its last op."""
         batch = self.batch(block)
         for space, address in wrong:
             self.corrupt(space, address)
         return self.write(batch)
 
-    def batch(self, block: OpBlock | Sequence[V06Op]) -> Batch:
+    def batch(self, block: OpBlock | Sequence[Op]) -> Batch:
         """Runs a block on the design and returns its batch.
 
         The ops of a slot are in flight together from cycle 100 to cycle 1000, about.
@@ -229,7 +229,7 @@ class Bench:
         self.memory.expect_write(Footprint(space, address, 1, (1,), (0,)))
         self.memory[space][address] ^= 0x10
 
-    def hang(self, block: OpBlock | Sequence[V06Op], clocks: int) -> str:
+    def hang(self, block: OpBlock | Sequence[Op], clocks: int) -> str:
         """Sends a batch that the watchdog ended before an op retired; returns its report."""
         batch = self.batch(block)
         self.mailbox.watchdog_clocks = clocks

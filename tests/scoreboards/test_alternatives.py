@@ -16,8 +16,7 @@ from tb.isa.block import from_ops
 from tb.isa.dma.op import MteGmL1, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import MteL0cGm, PreQuant, PreRelu, Scalar
-from tb.isa.lower import V06Op
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.profile import A5, SEED, Profile, current, use, using
 from tb.isa.spaces import Space
 from tb.record.signature import signature_of, title
@@ -42,7 +41,7 @@ def profile() -> Iterator[None]:
     use(SEED)
 
 
-def ran(bench: Bench, ops: list[V06Op], dut: Profile, run: Profile = SEED) -> Batch:
+def ran(bench: Bench, ops: list[Op], dut: Profile, run: Profile = SEED) -> Batch:
     """Runs ops on a design of one profile, and checks them under another one."""
     with using(dut):
         batch = bench.batch(ops)
@@ -94,7 +93,7 @@ def bits(value: float) -> int:
 
 PAD = Pad("f16", 0x3C00)
 
-KNOB_OPS: list[tuple[str, V06Op, list[str]]] = [
+KNOB_OPS: list[tuple[str, Op, list[str]]] = [
     ("len_bits = 21", MteGmUb(0, 0, 65536, 1, 0, 0), ["status OK"]),
     (
         "pad_end = block",
@@ -125,7 +124,7 @@ KNOB_OPS: list[tuple[str, V06Op, list[str]]] = [
 
 
 @pytest.mark.parametrize(("knob", "op", "words"), KNOB_OPS, ids=[one[0] for one in KNOB_OPS])
-def test_every_knob_is_named(bench: Bench, knob: str, op: V06Op, words: list[str]) -> None:
+def test_every_knob_is_named(bench: Bench, knob: str, op: Op, words: list[str]) -> None:
     ran(bench, [op], A5)
     has(report(bench), *words, f"(knob {knob}: ", "profile a5", "this run is seed")
     field = bench.details[0].field
@@ -136,7 +135,7 @@ def test_every_knob_is_named(bench: Bench, knob: str, op: V06Op, words: list[str
 
 @pytest.mark.parametrize(("knob", "op", "words"), KNOB_OPS, ids=[one[0] for one in KNOB_OPS])
 def test_every_knob_of_an_engine_of_seed_is_named(
-    bench: Bench, knob: str, op: V06Op, words: list[str]
+    bench: Bench, knob: str, op: Op, words: list[str]
 ) -> None:
     ran(bench, [op], SEED, run=A5)
     name = knob.partition(" ")[0]
@@ -166,7 +165,7 @@ def test_a_mode_that_only_one_profile_has_does_not_hide_a_knob(bench: Bench) -> 
         src_type=Ptr("i32", "l0c"),
         dst_type=Ptr("si4", "gm"),
     )  # fmt: skip
-    ops: list[V06Op] = [MteGmUb(0, 0, 5, 3, 8, 5), mode]
+    ops: list[Op] = [MteGmUb(0, 0, 5, 3, 8, 5), mode]
     ran(bench, ops, replace(A5, modes="all"))
     has(report(bench), "compact = legal", "tail = fill", "this run is seed")
 
@@ -278,7 +277,7 @@ def test_memories_registers_and_profile_are_left_as_they_were(bench: Bench) -> N
 
 @pytest.mark.long
 def test_the_search_ends_after_some_ops(bench: Bench) -> None:
-    ops: list[V06Op] = [MteGmUb(4096, 8192 + 512 * k, 64, 3, 32, 96) for k in range(MOST + 3)]
+    ops: list[Op] = [MteGmUb(4096, 8192 + 512 * k, 64, 3, 32, 96) for k in range(MOST + 3)]
     block = replace(from_ops(ops), expected_rule=np.full(len(ops), 8))
     with using(A5):
         batch = bench.batch(block)

@@ -29,8 +29,7 @@ from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
 from tb.isa.footprint import Footprint
 from tb.isa.l0.op import LOAD_CLASSES
-from tb.isa.lower import V06Op
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space, segment_base
 from tb.isa.status import Status
@@ -308,7 +307,7 @@ def test_a_failure_of_ops_that_nothing_orders_says_so(bench: Bench, ordered: boo
 
 def test_an_op_that_reads_wrong_bytes_names_the_op_that_wrote_them(bench: Bench) -> None:
     """The last one of them, of this batch, and only for bytes that the op should have written."""
-    ops: list[V06Op] = [MteGmUb(0, at, 64, 1, 64, 64) for at in (0, 64, 512)]
+    ops: list[Op] = [MteGmUb(0, at, 64, 1, 64, 64) for at in (0, 64, 512)]
     ops += [MteUbUb(0, 4096, 1, 5, 0, 0), MteUbUb(4096, 8192, 1, 5, 0, 0)]
     block = from_ops(ops)
     block.after[3], block.after[4] = 1, 3
@@ -333,7 +332,7 @@ def test_an_op_that_reads_its_own_destination_is_not_its_cause(bench: Bench) -> 
 
 
 def test_ops_are_ordered_by_links_of_links_and_by_those_before_in_a_slot() -> None:
-    chain: list[V06Op] = [MteGmUb(0, 0, 64, 1, 64, 64), MteGmUb(4096, 64, 64, 1, 64, 64)]
+    chain: list[Op] = [MteGmUb(0, 0, 64, 1, 64, 64), MteGmUb(4096, 64, 64, 1, 64, 64)]
     chain += [MteUbUb(0, 4096, 1, 2, 0, 0), MteUbGm(4096, 1 << 20, 64, 1, 64, 64)]
     block = from_ops(chain)
     assert [unordered(block, at) for at in range(4)] == [2, None, 0, 2]
@@ -341,7 +340,7 @@ def test_ops_are_ordered_by_links_of_links_and_by_those_before_in_a_slot() -> No
     assert [unordered(block, at) for at in range(4)] == [None, None, 3, 2]
     block.after[3] = 2
     assert [unordered(block, at) for at in range(4)] == [None] * 4
-    loads: list[V06Op] = [MteGmUb(0, 0, 64, 1, 64, 64), MteUbUb(4096, 8192, 1, 2, 0, 0)]
+    loads: list[Op] = [MteGmUb(0, 0, 64, 1, 64, 64), MteUbUb(4096, 8192, 1, 2, 0, 0)]
     block = from_ops([*loads, MteUbUb(0, 4096, 1, 2, 0, 0)])
     assert unordered(block, 2) == 0
     block.after[1] = 0  # What the op before in its slot waits for, it waits for.

@@ -29,7 +29,7 @@ from tb.harness.layout import HIT, LATE_BURST, NO_FAULT, READ, WRITE
 from tb.isa.burst.op import MteUbUb
 from tb.isa.dma.op import MteGmL1, MteL1Ub
 from tb.isa.footprint import Footprint
-from tb.isa.lower import V06Op
+from tb.isa.op import Op
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
@@ -200,7 +200,7 @@ def test_errors_are_checked_op_by_op(bench: Bench) -> None:
     }  # fmt: skip
 
 
-def faulty(bench: Bench, *ops: V06Op, **error: Any) -> Batch:
+def faulty(bench: Bench, *ops: Op, **error: Any) -> Batch:
     """Runs a load whose read of GM 1024 fails; it retires with that error, or as stated."""
     batch = bench.batch([LOAD, *ops])
     details = {"kind": FaultKind.SLVERR, "status": Status.RD_SLVERR, **error}

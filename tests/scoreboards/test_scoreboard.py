@@ -22,8 +22,8 @@ from tb.isa.dtypes import Ptr
 from tb.isa.events import BiasEvent
 from tb.isa.footprint import Footprint, destination, source
 from tb.isa.l0.op import L0Load
-from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import Op
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 from tb.isa.status import Status
@@ -32,7 +32,7 @@ from tests.wording import line_says, says
 
 BIAS = MteL1Bt(64, 128, 3, 4, 1, 5, Ptr("f16", "l1"), Ptr("f32", "bt"))
 SMALL = MteGmL1Frac(1001, 8192, "nd2nz", 6, 3, 6, 2, 0, 0, 4, 36, 0, 1)
-OPS: tuple[V06Op, ...] = (
+OPS: tuple[Op, ...] = (
     BIAS,
     SMALL,
     MteGmL1(1001, 4096, 50, 4, 60, 96),
@@ -138,7 +138,7 @@ def test_a_copy_that_should_have_been_issued_is_an_error(
 
 
 def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
-    ops: tuple[V06Op, ...] = (
+    ops: tuple[Op, ...] = (
         MteL1Bt(0, 32, 1, 1, 0, 0),
         MteGmL1Frac(0, 0, "nd2nz", 4, 5, 10, 1, 0, 0, 0, None, 0, 1),
         MteL1Fb(0, 64, 63, 2, 0, 0),
@@ -167,9 +167,7 @@ def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
         (BIAS, 128, False),
     ],
 )
-def test_faults_apply_to_whole_source_words(
-    bench: Bench, op: V06Op, address: int, met: bool
-) -> None:
+def test_faults_apply_to_whole_source_words(bench: Bench, op: Op, address: int, met: bool) -> None:
     batch = bench.batch([op])
     slot = SLOTS[next(iter(batch.order))]
     word = 64 if slot == "fix" else 32
@@ -214,7 +212,7 @@ def test_hang_names_the_limit_in_force_and_the_waiting_channels(
 def test_stray_bytes_are_attributed_past_illegal_ops_of_any_size(bench: Bench) -> None:
     """An illegal op may have too many rows to list."""
     huge = MteGmL1Frac(0, 0, "nd2nz", 2**17, 2**22, 1, 2**17, 1, 1, 1)
-    ops: Sequence[V06Op] = [huge, OPS[2]]
+    ops: Sequence[Op] = [huge, OPS[2]]
     batch = bench.batch(from_ops(ops, expected_rule=[3, 0]))
     bench.write(batch)
     bench.corrupt(Space.L1, 4096 + 400)

@@ -24,8 +24,9 @@ from tb.isa.dma.legacy import (
 from tb.isa.dma.op import DmaOp, MteGmUb
 from tb.isa.fix.op import FixOp
 from tb.isa.footprint import Footprint, destinations, parameters, source
-from tb.isa.lower import Descriptor, lower
+from tb.isa.lower import lower
 from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.op import Op
 from tb.isa.program import moving, moving_at
 from tb.isa.rules import first_d_violation, lowering_violation, s_violations, t_violations
 from tb.isa.spaces import SIZES, Space
@@ -37,7 +38,7 @@ class BlockError(AssertionError):
     """A block breaks its contract."""
 
 
-def descriptors(block: OpBlock) -> list[Descriptor]:
+def descriptors(block: OpBlock) -> list[Op]:
     """Returns the ops of the packed descriptors."""
     return [unpack(words) for words in block.pack()]
 
@@ -55,7 +56,7 @@ def dma_descriptors(block: OpBlock) -> list[DmaOp]:
     return [desc for desc in descriptors(block) if isinstance(desc, DmaOp)]
 
 
-def rule_of(desc: Descriptor) -> int:
+def rule_of(desc: Op) -> int:
     """Returns the lowest D rule broken, 0 when none is."""
     found = first_d_violation(desc)
     return found.rule.number if found else 0
@@ -95,7 +96,7 @@ def check_programs(block: OpBlock, registers: DmaRegisters) -> DmaRegisters:
             else:
                 registers = write_registers(op, registers)  # type: ignore[arg-type]
         if isinstance(copy, CopyUbufToUbuf):
-            made: Descriptor = lower_ubuf_copy(copy)
+            made: Op = lower_ubuf_copy(copy)
         elif isinstance(copy, CopyGmToUbuf | CopyUbufToGm):
             made = lower_copy(copy, registers, ctrl)
         else:
@@ -121,7 +122,7 @@ def _bytes(footprint: Footprint) -> Iterable[tuple[Space, int]]:
             yield footprint.space, address
 
 
-def reads_of(desc: Descriptor) -> tuple[Footprint, ...]:
+def reads_of(desc: Op) -> tuple[Footprint, ...]:
     """Returns the footprints that a legal op reads, of a write-back also its parameters."""
     if isinstance(desc, FixOp):
         return (source(desc), *parameters(desc))

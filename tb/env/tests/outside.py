@@ -9,14 +9,14 @@ from sequences.outside.case import Case
 from sequences.outside.catalog import outside_cases
 from tb.env.tests.traffic import DirectedTest
 from tb.isa.dma.legacy import LegacyCopy
-from tb.isa.lower import V06Op
+from tb.isa.op import Op
 from tb.isa.text import op_name
 from tb.outside.verdict import Tally
 
 
 def _names(case: Case) -> set[str]:
     """Returns the ops and legacy copies that a case issues."""
-    return {op_name(op) for op in case.ops if isinstance(op, V06Op | LegacyCopy)}
+    return {op_name(op) for op in case.ops if isinstance(op, Op | LegacyCopy)}
 
 
 @pyuvm.test()

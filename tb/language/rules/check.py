@@ -38,9 +38,9 @@ from tb.isa.fix.table import SCALAR_RELU, SCALE_MASK
 from tb.isa.footprint import Footprint, destinations, without_fill
 from tb.isa.l0 import rules as load_rules
 from tb.isa.l0.op import L0Load
-from tb.isa.lower import Descriptor, V06Op, lower
+from tb.isa.lower import lower
 from tb.isa.mad import problems
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.profile import KNOBS, PROFILES, current, using
 from tb.isa.rule import Breach, Rule, Violation, too_wide
 from tb.isa.rules import (
@@ -194,7 +194,7 @@ def _violations(lowering: Lowering, d_rules: bool) -> tuple[Violation, ...]:
     return tuple(one for one in found if one.rule.kind in kinds)
 
 
-def _of_op(op: V06Op | LegacyCopy | CopyUbufToUbuf, lowering: Lowering) -> tuple[Violation, ...]:
+def _of_op(op: Op | LegacyCopy | CopyUbufToUbuf, lowering: Lowering) -> tuple[Violation, ...]:
     s_rules = s_broken(op, lowering.unknown)
     if any(one.rule.name not in (*HINT_RULES, ATOMIC_RULE) for one in s_rules):
         return s_rules
@@ -237,7 +237,7 @@ def _s_told(found: tuple[Violation, ...]) -> tuple[Violation, ...]:
     return found
 
 
-def s_broken(op: V06Op | LegacyCopy | CopyUbufToUbuf, unknown: bool) -> tuple[Violation, ...]:
+def s_broken(op: Op | LegacyCopy | CopyUbufToUbuf, unknown: bool) -> tuple[Violation, ...]:
     """Returns the S rules an op breaks; of a legacy copy those of the op that it is lowered to."""
     src, dst = op.src_type, op.dst_type
     if isinstance(op, CopyGmToUbuf):
@@ -262,17 +262,15 @@ def _renamed(found: tuple[Violation, ...], name: str, legacy: str) -> tuple[Viol
 
 
 def _without_hints(
-    op: V06Op | LegacyCopy | CopyUbufToUbuf,
-) -> V06Op | LegacyCopy | CopyUbufToUbuf:
+    op: Op | LegacyCopy | CopyUbufToUbuf,
+) -> Op | LegacyCopy | CopyUbufToUbuf:
     """Returns the op with legal hints: the rules that they break are reported already."""
     if isinstance(op, MteL0cGm):
         return replace(op, sid=0, l2_cache_ctrl=0)
     return replace(op, l2_cache_ctl=0) if isinstance(op, MteGmUb | MteUbGm) else op
 
 
-def _lower(
-    op: V06Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters, ctrl: int
-) -> Descriptor:
+def _lower(op: Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters, ctrl: int) -> Op:
     if isinstance(op, CopyUbufToUbuf):
         return lower_ubuf_copy(op)
     if isinstance(op, CopyGmToUbuf | CopyUbufToGm):
@@ -281,7 +279,7 @@ def _lower(
 
 
 def _d_undecided(
-    op: V06Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters, ctrl: int
+    op: Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters, ctrl: int
 ) -> tuple[Violation, ...]:
     """Returns the D rules that the known operands of an op break."""
     if isinstance(op, CopyUbufToUbuf):
@@ -290,7 +288,7 @@ def _d_undecided(
     rules = _rules(op, registers)
     if not rules:
         return ()
-    made: dict[str, tuple[Descriptor, dict[Rule, Any]]] = {}
+    made: dict[str, tuple[Op, dict[Rule, Any]]] = {}
     # An address is the sum of two operands of a fill: either may bring it to a block.
     parts = (op.dst, op.byte_offset) if isinstance(op, RawFillL1) else ()
     for rule in rules:
@@ -324,7 +322,7 @@ def _copy_undecided(op: CopyUbufToUbuf) -> tuple[Violation, ...]:
     return ()
 
 
-def _rows_known(op: V06Op | LegacyCopy) -> bool:
+def _rows_known(op: Op | LegacyCopy) -> bool:
     """Returns whether all is known of the destination, but perhaps its address in GM."""
     rest = op
     if isinstance(op, MteUbGm | CopyUbufToGm):
@@ -339,7 +337,7 @@ def _copy_operand(name: str) -> int:
     return 1 << 20 if "stride" in name else 0
 
 
-def _rules(op: V06Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters) -> list[Rule]:
+def _rules(op: Op | LegacyCopy | CopyUbufToUbuf, registers: DmaRegisters) -> list[Rule]:
     """Returns the D rules of an op; none where no descriptor holds it."""
     try:
         return list(d_predicates(_lower(assume(op, _zero), assume(registers, _zero), 0)))
@@ -354,7 +352,7 @@ def _zero(_: str) -> int:
 # --- T rules -------------------------------------------------------------------------------------
 
 
-def t_broken(desc: Descriptor) -> tuple[Violation, ...]:
+def t_broken(desc: Op) -> tuple[Violation, ...]:
     """Returns the T rules that a legal op breaks."""
     found: tuple[Violation, ...] = ()
     if not desc.is_nop:
@@ -368,7 +366,7 @@ def t_broken(desc: Descriptor) -> tuple[Violation, ...]:
     return found
 
 
-def _shape_broken(op: V06Op | LegacyCopy | CopyUbufToUbuf) -> tuple[Violation, ...]:
+def _shape_broken(op: Op | LegacyCopy | CopyUbufToUbuf) -> tuple[Violation, ...]:
     """Returns the T rule that the known extents of a load break."""
     message = load_rules.l08(assume(op, _zero)) if isinstance(op, L0Load) else None
     return (Violation(load_rules.SHAPE_RULE, message),) if message else ()
@@ -381,7 +379,7 @@ _OF_OPERANDS: dict[Rule, Callable[[Any], str | None]] = {
 """T rules that need no footprint."""
 
 
-def _of_operands(desc: Descriptor) -> tuple[Violation, ...]:
+def _of_operands(desc: Op) -> tuple[Violation, ...]:
     """Returns the T rules that an op breaks whatever its rows are."""
     families = {"DMA": "dma", "FIX": "fix"}
     found = []
@@ -392,7 +390,7 @@ def _of_operands(desc: Descriptor) -> tuple[Violation, ...]:
     return tuple(found)
 
 
-def _overlaps(desc: Descriptor) -> tuple[Violation, ...]:
+def _overlaps(desc: Op) -> tuple[Violation, ...]:
     """Returns the rule about rows that overlap; very many rows are counted, not compared."""
     footprint = destinations(desc)[0]
     if _nested(footprint):

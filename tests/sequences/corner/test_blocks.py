@@ -34,9 +34,8 @@ from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import FixOp, MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.footprint import destination, destinations, source
 from tb.isa.l0.op import L0Load
-from tb.isa.lower import Descriptor
 from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.profile import A5, SEED, Profile, parse_profile, using
 from tb.isa.rules import lowering_violation
@@ -168,7 +167,7 @@ def test_limits_are_reached(corners: list[OpBlock]) -> None:
     assert {(1, k) for k in range(33)} | {(2, k) for k in range(17)} <= lefts
 
 
-def _reached(descs: list[Descriptor]) -> set[str]:
+def _reached(descs: list[Op]) -> set[str]:
     """Returns the names of the memories with an access to their last byte."""
     sides = [side for desc in descs for side in (source(desc), *destinations(desc))]
     ends = {(side.space, side.end) for side in sides}

@@ -29,7 +29,7 @@ from tb.isa.dtypes import DTYPES
 from tb.isa.footprint import destination, source
 from tb.isa.l0.op import L0Load
 from tb.isa.l0.table import LOADS, LoadSpec
-from tb.isa.lower import Descriptor
+from tb.isa.op import Op
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.program import moving
 from tb.isa.spaces import SIZES, memory_range
@@ -50,8 +50,8 @@ def chains() -> list[OpBlock]:
 
 
 @pytest.fixture(scope="module")
-def by_op(chains: list[OpBlock]) -> dict[str, list[Descriptor]]:
-    found: dict[str, list[Descriptor]] = {name: [] for name in OPS}
+def by_op(chains: list[OpBlock]) -> dict[str, list[Op]]:
+    found: dict[str, list[Op]] = {name: [] for name in OPS}
     for block in chains:
         for desc in descriptors(block):
             found[desc.spec.name].append(desc)
@@ -187,13 +187,13 @@ def test_children_read_what_their_parents_wrote(chains: list[OpBlock]) -> None:
     assert ours > 0.6 * total
 
 
-def _live(descs: list[Descriptor]) -> list[Descriptor]:
+def _live(descs: list[Op]) -> list[Op]:
     return [desc for desc in descs if not desc.is_nop]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in OPS if name in COPY_FORMS])
-def test_sizes_and_nops(by_op: dict[str, list[Descriptor]], name: str) -> None:
+def test_sizes_and_nops(by_op: dict[str, list[Op]], name: str) -> None:
     descs = by_op[name]
     live = _live(descs)
     assert 0.02 < 1 - len(live) / len(descs) < 0.09
@@ -209,7 +209,7 @@ def test_sizes_and_nops(by_op: dict[str, list[Descriptor]], name: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in OPS if name in COPY_FORMS])
-def test_both_ends_of_both_memories(by_op: dict[str, list[Descriptor]], name: str) -> None:
+def test_both_ends_of_both_memories(by_op: dict[str, list[Op]], name: str) -> None:
     spec = OPS[name]
     of_loads = isinstance(spec, LoadSpec)
     both = ((spec.source, source), (spec.destination, destination))
@@ -225,7 +225,7 @@ def test_both_ends_of_both_memories(by_op: dict[str, list[Descriptor]], name: st
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["mte_gm_l1", "mte_l1_ub"])
-def test_spread_of_strided_copies(by_op: dict[str, list[Descriptor]], name: str) -> None:
+def test_spread_of_strided_copies(by_op: dict[str, list[Op]], name: str) -> None:
     descs = [desc for desc in by_op[name] if isinstance(desc, DmaOp)]
     live = [desc for desc in descs if not desc.is_nop]
     assert {len(desc.loops) for desc in live} == {0, 1, 2, 3}
@@ -271,7 +271,7 @@ def _row_strides(descs: list[DmaOp], name: str) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["mte_ub_ub", "mte_ub_l1", "mte_l1_bt", "mte_l1_fb"])
-def test_spread_of_bursts(by_op: dict[str, list[Descriptor]], name: str) -> None:
+def test_spread_of_bursts(by_op: dict[str, list[Op]], name: str) -> None:
     descs = [desc for desc in by_op[name] if isinstance(desc, BurstOp)]
     live = [desc for desc in descs if not desc.is_nop]
     assert set(range(1, 9)) <= {desc.len for desc in live}
@@ -296,7 +296,7 @@ def test_spread_of_bursts(by_op: dict[str, list[Descriptor]], name: str) -> None
     assert outside
 
 
-def test_fb_is_used_in_every_way(by_op: dict[str, list[Descriptor]]) -> None:
+def test_fb_is_used_in_every_way(by_op: dict[str, list[Op]]) -> None:
     descs = [d for d in _live(by_op["mte_l1_fb"]) if isinstance(d, BurstOp)]
     shapes = {(desc.n_burst, desc.len) for desc in descs}
     assert any(n >= 16 and size >= 3 for n, size in shapes)
@@ -306,14 +306,14 @@ def test_fb_is_used_in_every_way(by_op: dict[str, list[Descriptor]]) -> None:
     assert any(desc.dst_gap >= 16 and desc.src_gap >= 16 for desc in several)
 
 
-def test_nops_in_small_memories(by_op: dict[str, list[Descriptor]]) -> None:
+def test_nops_in_small_memories(by_op: dict[str, list[Op]]) -> None:
     for name in ("mte_l1_bt", "mte_l1_fb"):
         nops = [d for d in by_op[name] if d.is_nop and isinstance(d, BurstOp)]
         places = {(d.src_addr >= L1_SIZE, d.dst_addr >= 4096) for d in nops}
         assert len(places) == 4
 
 
-def test_bias_types_and_odd_places(by_op: dict[str, list[Descriptor]]) -> None:
+def test_bias_types_and_odd_places(by_op: dict[str, list[Op]]) -> None:
     descs = [d for d in _live(by_op["mte_l1_bt"]) if isinstance(d, BurstOp)]
     assert {desc.widen for desc in descs} == {0, 1, 2}
     odd = [desc for desc in descs if desc.n_burst > 1 and (desc.len + desc.src_gap) % 2]
@@ -330,7 +330,7 @@ def test_bias_dtypes(chains: list[OpBlock]) -> None:
     assert min(found.values()) > 100
 
 
-def test_source_between_destination_bursts(by_op: dict[str, list[Descriptor]]) -> None:
+def test_source_between_destination_bursts(by_op: dict[str, list[Op]]) -> None:
     descs = [d for d in _live(by_op["mte_ub_ub"]) if isinstance(d, BurstOp)]
     mixed = 0
     for desc in descs:

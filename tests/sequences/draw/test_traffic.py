@@ -37,9 +37,8 @@ from tb.isa.dma.op import MteGmL1, MteUbGm
 from tb.isa.dma.table import MTE_GM_UB, MTE_UB_GM
 from tb.isa.footprint import destination, footprints_overlap, source
 from tb.isa.l0.op import L0Load
-from tb.isa.lower import V06Op
 from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.op import replace
+from tb.isa.op import Op, replace
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.spaces import SIZES, Space
 from tests.sequences.fix_checks import check_fills, check_flags
@@ -267,7 +266,7 @@ class TestMeetInGm:
             (MteUbGm(0, (1 << 20) + 99, 0, 1, 0, 0), False),
         ],
     )
-    def test_rows(self, store: V06Op, meets: bool) -> None:
+    def test_rows(self, store: Op, meets: bool) -> None:
         one, other = from_ops([self.LOAD]), from_ops([store])
         assert meet_in_gm(one, other) is meet_in_gm(other, one) is meets
 
