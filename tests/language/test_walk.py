@@ -165,6 +165,13 @@ def test_control_flow_gives_values(name: str) -> None:
     assert counts(walk(body, FUNCTIONS, function="k", arguments=arguments)) == expected
 
 
+def test_ways_of_an_unknown_switch_have_their_conditions() -> None:
+    ways = "".join(f"{way} {{\n{load()}\n}}" for way in ("case 0", "case 7", "default"))
+    body = f"scf.index_switch %m {ways}"
+    found = [doubt.condition for doubt in walk(body, static=True, arguments={0: 0}).doubts]
+    assert [x.partition(" is not known, is ")[2] for x in found] == ["0", "7", "no case of it"]
+
+
 def test_an_op_in_a_loop_samples_ctrl_in_each_iteration() -> None:
     """Of a legacy copy, too, which reads registers beside CTRL."""
     found = walk(

@@ -265,7 +265,8 @@ class _Branch:
         if self.name == "scf.if":
             verb = "does not hold" if value is None else "holds"
             return f"if the condition at {self.place}, which is not known, {verb}"
-        return f"if the value at {self.place}, which is not known, is {value or 'no case of it'}"
+        case = "no case of it" if value is None else value
+        return f"if the value at {self.place}, which is not known, is {case}"
 
 
 def _region(run: Interpreter, op: Operation, routine: Routine) -> Code | None:
