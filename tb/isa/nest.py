@@ -168,7 +168,7 @@ def _fill(v: Any) -> Rows:
 
 
 def _nothing(v: Any) -> Rows:
-    return Rows(v.dst_addr, 0, (0,), (0,))
+    return Rows(_fill(v).base, 0, (0,), (0,))
 
 
 def _matrices(v: Any) -> Rows:

@@ -211,6 +211,6 @@ def _all(desc: Op, unknown: set[str]) -> Touches:
         reads += parameters(desc)
     writes = () if DESTINATION in unknown else destinations(desc)
     return (
-        *((region(footprint), False) for footprint in reads),
+        *((region(footprint), False) for footprint in reads if footprint.length),
         *((region(footprint), True) for footprint in writes),
     )

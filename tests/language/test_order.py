@@ -13,6 +13,7 @@ from tb.isa.burst.op import MteL1Fb, MteUbUb
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, SetLoopSize, SetLoopStride
 from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
+from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import Atomic, FbPtr, MteL0cGm, MteL0cUb, PreQuant
 from tb.isa.l0.op import Shape, shaped
 from tb.isa.mad import Mad
@@ -85,6 +86,11 @@ FOUND: dict[str, tuple[list[Step], list[str], str]] = {
     "barrier of the later pipe": ([store(0), barrier(MTE2), load(0)], ["2 hazard"], ""),
     "loads of two places": ([load(0), load(512)], [], ""),
     "stores to one byte": ([store(0, 0), store(0, 255)], ["1 A-14"], ""),
+    "a fill inside another": (
+        [move(RawFillL1(0, 0, 1, 1, 4, 0)), move(RawFillL1(32, 0, 1, 1, 1, 0))],
+        ["1 A-14"],
+        "",
+    ),
     "load after a store": ([store(0), load(0)], ["1 hazard"], ""),
     "wait without a set": (
         [load(0), wait_flag(MTE2, MTE3, 3), store(0)],
