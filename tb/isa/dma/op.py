@@ -100,6 +100,8 @@ class DmaOp(Op):
     @property
     def loops(self) -> tuple[Loop, ...]:
         """The loop groups by source and destination."""
+        if not self.values["n_loops"]:
+            return self.more_loops
         found = self.field_loops
         if SOURCE_SIDE[self.spec.name] == "ext":
             loops = tuple([Loop(x.count, x.ext_stride, x.loc_stride) for x in found])
