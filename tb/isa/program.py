@@ -41,9 +41,9 @@ class _Lists(dict[str, list[int]]):
         super().__init__()
         self._columns, self._zeros = columns, [0] * size
 
-    def used(self, names: Iterable[str]) -> list[str]:
-        """Returns those of ``names`` that are not 0 in every op of the block."""
-        return [name for name in names if name in self._columns and self._columns[name].any()]
+    def given(self, names: Iterable[str]) -> list[str]:
+        """Returns those of ``names`` that the block has a column of."""
+        return [name for name in names if name in self._columns]
 
     def __missing__(self, name: str) -> list[int]:
         column = self._columns.get(name)
@@ -53,7 +53,7 @@ class _Lists(dict[str, list[int]]):
 
 def _make(cls: type[Op], x: _Lists, rows: Sequence[int]) -> Iterable[Op]:
     """Returns the ops of a class in ``rows``."""
-    names = x.used(cls.column_names)
+    names = x.given(cls.column_names)
     columns = [x[name] for name in names]
     types, second = x["dtype"], x["pad_dtype"]
     for i in rows:
