@@ -128,6 +128,7 @@ def test_a_case_omits_what_names_say() -> None:
         ("pto.set_ctrl %rose : i64", "@x() {\npto.set_ctrl %rose"),
         ("pto.set_ctrl %c8_i32 : i64", "%c8_i32 = arith.constant 8 : i32"),
         ("pto.set_ctrl %c8 : i64", "%c8 = arith.constant 8 : i64"),
+        ("pto.set_ctrl %c-8 : i64", "%c-8 = arith.constant -8 : i64"),
         ("scf.if %true {", "%true = arith.constant true"),
         ("pto.get_buf_dyn %i", "@x(%i: index)"),
         ("pto.set_mov_pad_val %zero : bf16", "%zero = arith.constant 0.0 : bf16"),
@@ -141,6 +142,23 @@ def test_a_case_omits_what_names_say() -> None:
 )
 def test_values_of_a_short_case(op: str, definition: str) -> None:
     assert definition in complete("x", f"{op}\n")[0]
+
+
+def test_functions_omit_constants_and_buffers_alone() -> None:
+    text = """module {{
+  func.func private @a(%n: i64)
+  func.func @b(%n: i64) {{{}
+    pto.f %c4, %n, %m, %u : i64, i64, i64, {}
+  }}
+  func.func @c() {{{}
+    pto.f %c4 : i32
+  }}
+}}
+"""
+    cast = "%c0_i64 = arith.constant 0 : i64 %u = pto.castptr %c0_i64 : i64 -> !pto.ptr<i8, ub>"
+    four = " %c4 = arith.constant 4 : "
+    supplied = text.format(f"{four}i64 {cast}", "!pto.ptr<i8, ub>", f"{four}i32")
+    assert complete("x", text.format("", "I8_UB", "")) == (supplied, 0)
 
 
 def test_a_short_case_keeps_its_lines(tmp_path: Path) -> None:

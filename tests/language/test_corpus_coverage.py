@@ -153,7 +153,7 @@ NEEDED = [
     *map(re.escape, WORDS_OF_CLAUSES),
     *(rf"!pto\.ptr<{re.escape(dtype)}, " for dtype in ALL_DTYPES),
     *(rf"\bpad {dtype}\b" for dtype in PAD_DTYPES),
-    *(rf"pto\.set_mov_pad_val %\w+ : {dtype}\b" for dtype in PAD_DTYPES),
+    *(rf"pto\.set_mov_pad_val %\S+ : {dtype}\b" for dtype in PAD_DTYPES),
     *(f", {space}>" for space in SPACES),
     *(f'pto.pipe_barrier "{pipe.value}"' for pipe in Pipe),
     *(f'"EVENT_ID{event}"]' for event in range(EVENTS)),

@@ -4,8 +4,8 @@
 A case without ``func.func`` is the body of a function that has the name of the case. A value that
 no line of it defines is what its name says, in the type that the first op with it gives:
 
-- ``%c16_i64`` and ``%c16`` are the constant 16, ``%true`` and ``%false`` those of ``i1``, ``%one``
-  and ``%zero`` 1 and 0;
+- ``%c16_i64`` and ``%c16`` are the constant 16, ``%c-1_i64`` is -1, ``%true`` and ``%false`` those
+  of ``i1``, ``%one`` and ``%zero`` 1 and 0;
 - a pointer with ``_at_4096`` at the end of its name is cast from that address, and another pointer
   into a buffer from address 0;
 - another pointer into GM, a memref or a number without a known value, such as ``%n`` and ``%rows``,
@@ -14,7 +14,8 @@ no line of it defines is what its name says, in the type that the first op with 
 ``F16_GM`` is ``!pto.ptr<f16, gm>``, and ``I64x3`` is ``i64, i64, i64``.
 
 Any other value stays undefined. A number is an index where no op gives a type. A case with
-``func.func``, or without an op, is complete.
+``func.func`` has its modules, functions and arguments; constants and buffers are supplied as above,
+at the end of the line that opens the function. A case without an op is complete.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from collections.abc import Iterator
 _COMMENT = re.compile(r"//[^\n]*")
 _VALUE = re.compile(r"%[\w$.-]+")
 _DEFINED = re.compile(r"(%[\w$.-]+)(?::\d+ =| =|: )")
+_FUNCTION = re.compile(r"^(?= *func\.func )", re.MULTILINE)
+_OPENED = re.compile(r"\A *func\.func [^\n]*\{$", re.MULTILINE)
 _OP = re.compile(r'^ *(?=(?:%\S+ = )?"?[a-z_]+\.[a-z])', re.MULTILINE)
 _RESULT = re.compile(r"^%\S+ = ")
 _ATTRIBUTES = re.compile(r"<?\{[^{}]*\}>?")
@@ -32,7 +35,7 @@ _TYPE = re.compile(
     r"!pto\.ptr<(?:[^<>]|<[^<>]*>)*>|memref<(?:[^<>]|<[^<>]*>)*>|![\w.]+"
     r"|\b(?:index|[su]?i\d+|bf16|tf32|hif8|f\d+\w*)\b"
 )
-_CONSTANT = re.compile(r"%c(\d+)(?:_(i\d+))?")
+_CONSTANT = re.compile(r"%c(-?\d+)(?:_(i\d+))?")
 _ADDRESS = re.compile(r"_at_(\d+)$")
 _WORDS = {"%one": "1", "%zero": "0"}
 _NUMBERS = ("%i", "%k", "%m", "%n", "%r", "%rows", "%size", "%start", "%stride")
@@ -47,9 +50,29 @@ def spelled(text: str) -> str:
 
 def complete(name: str, text: str) -> tuple[str, int]:
     """Returns the program of a case, and how many of its lines were put before ``text``."""
-    if "func.func" in text or not _OP.search(text):
+    if not _OP.search(text):
         return text, 0
     text = spelled(text)
+    if "func.func" in text:
+        return "".join(map(_with_values, _FUNCTION.split(text))), 0
+    arguments, constants, casts = _supplied(text)
+    head = f"func.func @{name}({', '.join(arguments)}) {{"
+    before = ["module {", head, *constants, *casts]
+    return "".join(f"{line}\n" for line in before) + text + "return\n}\n}\n", len(before)
+
+
+def _with_values(function: str) -> str:
+    """Returns a function with the constants and buffers that it omits, on its first line."""
+    opened = _OPENED.search(function)
+    if opened is None:
+        return function
+    _, constants, casts = _supplied(function)
+    values = "".join(f" {line}" for line in (*constants, *casts))
+    return function[: opened.end()] + values + function[opened.end() :]
+
+
+def _supplied(text: str) -> tuple[list[str], list[str], list[str]]:
+    """Returns the arguments, and the lines of constants and of casts, that a text omits."""
     arguments, constants, casts = [], [], []
     for value, kind in _undefined(text).items():
         if constant := _constant(value, kind):
@@ -59,9 +82,7 @@ def complete(name: str, text: str) -> tuple[str, int]:
             casts.append(f"{value} = pto.castptr {address} : i64 -> {kind}")
         elif kind.startswith(("!pto.ptr<", "memref<")) or value in _NUMBERS:
             arguments.append(f"{value}: {kind}")
-    head = f"func.func @{name}({', '.join(arguments)}) {{"
-    before = ["module {", head, *dict.fromkeys(constants), *casts]
-    return "".join(f"{line}\n" for line in before) + text + "return\n}\n}\n", len(before)
+    return arguments, list(dict.fromkeys(constants)), casts
 
 
 def _address(value: str, kind: str) -> str:
