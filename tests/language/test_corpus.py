@@ -74,8 +74,7 @@ def test_a_finding_of_a_rule_has_the_op_at_its_place(tmp_path: Path) -> None:
 def test_cases_of_one_file_keep_their_lines(tmp_path: Path) -> None:
     path = tmp_path / "illegal" / "x.pto"
     path.parent.mkdir()
-    text = """// case: {}
-// Words.
+    text = """// case {}: Words.
 func.func @k() {{
   // expected: {} @below:3
   pto.nothing
@@ -83,14 +82,14 @@ func.func @k() {{
 """
     path.write_text(text.format("a", "unknown-op") + text.format("b", "type"))
     first, second = read_cases(path)
-    assert (first.name, first.line, second.name, second.line) == ("illegal/a", 5, "illegal/b", 11)
+    assert (first.name, first.line, second.name, second.line) == ("illegal/a", 4, "illegal/b", 9)
     assert complaint(first, findings(first, tmp_path)) == ""
     message = complaint(second, findings(second, tmp_path))
-    assert message.startswith(f"{path}:11: illegal/b: expected type, got another finding first:\n")
-    assert "x.pto:11:3: error" in message
+    assert message.startswith(f"{path}:9: illegal/b: expected type, got another finding first:\n")
+    assert "x.pto:9:3: error" in message
 
 
-SHORT = """// case: x
+SHORT = """// case x:
 // Words on %n.
 %at = pto.castptr %c512_i64 : i64 -> !pto.ptr<i8, ub>
 scf.for %i = %c0 to %c2 step %c1 {
@@ -164,7 +163,7 @@ def test_functions_omit_constants_and_buffers_alone() -> None:
 def test_a_short_case_keeps_its_lines(tmp_path: Path) -> None:
     path = tmp_path / "illegal" / "x.pto"
     path.parent.mkdir()
-    path.write_text(SHORT + SHORT.replace("case: x", "case: y"))
+    path.write_text(SHORT + SHORT.replace("case x", "case y"))
     first, second = read_cases(path)
     assert (first.line, second.line) == (6, 16)
     assert "x.pto:6:3: error" in complaint(first, findings(first, tmp_path))
@@ -176,16 +175,18 @@ def test_a_short_case_keeps_its_lines(tmp_path: Path) -> None:
     ("folder", "text", "message"),
     [
         ("illegal", "// Words.\n// expected: type\n", "name and one sentence"),
-        ("illegal", "// case: x\n// expected: type\n", "name and one sentence"),
-        ("illegal", "// case: x\n// Words.\n", "expects one finding"),
-        ("illegal", "// case: x\n// Words.\n// expected: type\n// expected: type\n", "one finding"),
-        ("legal", "// case: x\n// Words.\n// expected: type\n", "none in legal"),
-        ("illegal", "// case: x\n// Words.\n// warns: nonsense\n", "'// warns: nonsense' c"),
-        ("illegal", "// case: x\n// Words.\n// expected: nonsense\n", "'// expected: nonsense' c"),
-        ("illegal", "// case: x\n// Words.\n// expected: X-L01 @below:5\n", "cannot be expected"),
-        ("illegal", "// case: x\n// Words.\n// expected: type @above\n", r"x\.pto:3: .*above"),
-        ("illegal", "// case: x\n// Words.\n// expects: type\n", "expects: type"),
-        ("legal", "// case: x\n// Words.\n// cas: y\n// Words.\n", "'// cas: y' is not case"),
+        ("illegal", "// case x\n// Words.\n// expected: type\n", "name and one sentence"),
+        ("illegal", "// case x:\n// expected: type\n", "name and one sentence"),
+        ("illegal", "// case x: \n// expected: type\n", "name and one sentence"),
+        ("illegal", "// case x: Words.\n", "expects one finding"),
+        ("illegal", "// case x: Words.\n// expected: type\n// expected: type\n", "one finding"),
+        ("legal", "// case x: Words.\n// expected: type\n", "none in legal"),
+        ("illegal", "// case x: Words.\n// warns: nonsense\n", "'// warns: nonsense' c"),
+        ("illegal", "// case x: Words.\n// expected: nonsense\n", "'// expected: nonsense' c"),
+        ("illegal", "// case x: Words.\n// expected: X-L01 @below:5\n", "cannot be expected"),
+        ("illegal", "// case x:\n// Words.\n// expected: type @above\n", r"x\.pto:3: .*above"),
+        ("illegal", "// case x: Words.\n// expects: type\n", "expects: type"),
+        ("legal", "// case x: Words.\n// cas: y\n// Words.\n", "'// cas: y' is not case"),
     ],
 )
 def test_comments_of_a_case_are_checked(

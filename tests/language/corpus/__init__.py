@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small programs, legal and illegal, written from the specification and the seeds alone.
 
-A file holds the cases of one family of rules, each from its ``// case:`` to the next one. A case of
+A file holds the cases of one family of rules, each from its ``// case`` to the next one. A case of
 ``illegal/`` names the expected finding above the line that causes it; one of ``legal/`` has none:
 
-    // case: bt_l01_narrow
-    // One sentence on the subject of the test.
+    // case bt_l01_narrow: One sentence on the subject of the test, in this line or the next one.
     // with: --foreign skip --arg 1=4096 --run
     // also: DMA-L15
     // expected: DMA-L03|type @below:1
@@ -111,7 +110,8 @@ LOOP_GROUPS = "A-08"
 
 
 _EXPECTABLE = {*WORDS, *RULES, *SYNC_RULES, *PRODUCT_RULES, HAZARD, LOOP_GROUPS}
-BEGIN = re.compile(r"^(?=// case: )", re.MULTILINE)
+BEGIN = re.compile(r"^(?=// case )", re.MULTILINE)
+HEAD = re.compile(r"// case (\S+):(?: |\n// )(?!expected:|warns:|with:|also:)\S.*\n")
 EXPECTED = re.compile(
     r" *// (?:expected|(warns)): (\S+)(?: (@below)(?::(\d+))?)?(?: says (.+?))?(?: legal (.+))?"
 )
@@ -196,14 +196,15 @@ def read_case(path: Path, start: int, text: str) -> Case:
     Raises:
         ValueError: its comments are wrong.
     """
-    lines = text.splitlines()
     where = f"{path}:{start}"
-    if not re.match(r"// case: \S+\n// (?!expected:|warns:|with:|also:)", text):
+    if (head := HEAD.match(text)) is None:
         raise ValueError(f"{where}: a case begins with its name and one sentence on its subject")
-    if odd := [x for x in lines[2:] if re.match(r"// (?!expected:|warns:|with:|also:)\w+:", x)]:
+    name, lines = head[1], text.splitlines()
+    comments = lines[head[0].count("\n") :]
+    if odd := [x for x in comments if re.match(r"// (?!expected:|warns:|with:|also:)\w+:", x)]:
         raise ValueError(f"{where}: {odd[0]!r} is not case, expected, warns, with or also")
     heads = {}
-    for comment in lines[2:]:
+    for comment in comments:
         if (head := re.match(r"// (expected|warns|with|also):", comment)) is None:
             break
         heads[head[1]] = tuple(comment[head.end() :].split())
@@ -222,7 +223,6 @@ def read_case(path: Path, start: int, text: str) -> Case:
         expected, warns = tuple(words[2].split("|")), bool(words[1])
         line, column = start + number + 1 if words[3] else 0, int(words[4] or 0)
         facts, legal = words[5] or "", words[6] or ""
-    name = lines[0].removeprefix("// case: ")
     options, also = heads.get("with", none), heads.get("also", none)
     program, before = complete(name, text)
     name = f"{path.parent.name}/{name}"
