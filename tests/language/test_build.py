@@ -285,10 +285,3 @@ def test_bits_of_ctrl_are_set_and_cleared() -> None:
         "pto.set_ctrl %d : i64\n"
     )
     assert ops_of(text) == [SetCtrl(1 << 63), SetAtomic("f16"), SetCtrl(2 << 6)]
-
-
-def test_known_ops_are_read_and_not_run() -> None:
-    text = "pto.set_fpc %c1 : i64"
-    assert [each.name for each in walk(text, static=True).skipped] == ["pto.set_fpc"]
-    with pytest.raises(ProgramError, match="known and not executed: later ops may read"):
-        walk(text)

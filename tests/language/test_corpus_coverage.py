@@ -52,11 +52,6 @@ def ops_of(name: str) -> list[str]:
     return re.findall(rf"(?<!\")\bpto\.{name}\b(?!\")([^:]*):", LEGAL_TEXT)
 
 
-def test_there_are_enough_cases() -> None:
-    assert len(CASES) >= 150
-    assert len(ILLEGAL) >= 60
-
-
 @pytest.mark.parametrize("rule", [*RULES, *SYNC_RULES])
 def test_every_rule_has_a_case_of_its_own(rule: str) -> None:
     assert [case.name for case in ILLEGAL if case.expected == (rule,)]

@@ -83,15 +83,12 @@ FOUND: dict[str, tuple[list[Step], list[str], str]] = {
         ["1 hazard"],
         "hazard reads ub0 0x40..0xff 192 B pto.mte_gm_ub x.pto:0:3 writes",
     ),
-    "barrier of the later pipe": ([store(0), barrier(MTE2), load(0)], ["2 hazard"], ""),
-    "loads of two places": ([load(0), load(512)], [], ""),
     "stores to one byte": ([store(0, 0), store(0, 255)], ["1 A-14"], ""),
     "a fill inside another": (
         [move(RawFillL1(0, 0, 1, 1, 4, 0)), move(RawFillL1(32, 0, 1, 1, 1, 0))],
         ["1 A-14"],
         "",
     ),
-    "load after a store": ([store(0), load(0)], ["1 hazard"], ""),
     "wait without a set": (
         [load(0), wait_flag(MTE2, MTE3, 3), store(0)],
         ["1 deadlock", "2 hazard"],
@@ -117,7 +114,6 @@ FOUND: dict[str, tuple[list[Step], list[str], str]] = {
         ["3 FL-02"],
         "x.pto:1:3",
     ),
-    "two events": ([*sync(MTE2, MTE3, 0), *sync(MTE2, MTE3, 1)], [], ""),
     "padding": ([PADDED, store(64, size=1)], ["1 hazard"], ""),
     "after the padding": ([PADDED, store(96, size=1)], [], ""),
     "two sub-blocks": ([load(0), SUB_BLOCK_1], [], ""),
@@ -134,7 +130,6 @@ FOUND: dict[str, tuple[list[Step], list[str], str]] = {
     # Two atomic updates need a barrier, but for two adds of one integer type (AT-05).
     **{f"updates {n}": (list(pair), ["1 A-14"], "") for n, pair in enumerate(UPDATES)},
     **{f"updates {n}, barrier": ([a, barrier(FIX), b], [], "") for n, (a, b) in enumerate(UPDATES)},
-    "adds of integers": ([WHOLE, WHOLE], [], ""),
     # Events of a pipe to itself are set one at a time.
     "event of a pipe to itself": (ITSELF, ["1 FL-02"], ""),
     "twice one after the other": ([*sync(V, V), *sync(V, V)], [], ""),

@@ -87,14 +87,6 @@ BUFFERS: dict[str, tuple[list[Step], list[str]]] = {
     "brackets": ([*LOADED, *STORED, *LOADED], []),
     "brackets of one pipe": ([*LOADED, *LOADED], []),
     "no other bracket": ([get_buf(MTE2), load(), store()], ["2 hazard"]),
-    "another buffer": (
-        [get_buf(MTE2), load(), rls_buf(MTE2), get_buf(MTE3, 1), store()],
-        ["4 hazard"],
-    ),
-    "mode 1": (
-        [get_buf(MTE2), load(), rls_buf(MTE2), get_buf(MTE3, 0, 1), store()],
-        ["4 hazard"],
-    ),
     "a third pipe": (
         [get_buf(MTE2), load(), rls_buf(MTE2), get_buf(V), rls_buf(V), store()],
         ["5 hazard"],

@@ -28,8 +28,8 @@ _VALUE = re.compile(r"%[\w$.-]+")
 _DEFINED = re.compile(r"(%[\w$.-]+)(?::\d+ =| =|: )")
 _FUNCTION = re.compile(r"^(?= *func\.func )", re.MULTILINE)
 _OPENED = re.compile(r"\A *func\.func [^\n]*\{$", re.MULTILINE)
-_OP = re.compile(r'^ *(?=(?:%\S+ = )?"?[a-z_]+\.[a-z])', re.MULTILINE)
-_RESULT = re.compile(r"^%\S+ = ")
+_OP = re.compile(r'^ *(?=(?:%\S+(?:, %\S+)* = )?"?[a-z_]+\.[a-z])', re.MULTILINE)
+_RESULT = re.compile(r"^%\S+(?:, %\S+)* = ")
 _ATTRIBUTES = re.compile(r"<?\{[^{}]*\}>?")
 _TYPE = re.compile(
     r"!pto\.ptr<(?:[^<>]|<[^<>]*>)*>|memref<(?:[^<>]|<[^<>]*>)*>|![\w.]+"
