@@ -274,16 +274,6 @@ def test_commands_that_are_wrong(
     assert all(word in str(caught.value) for word in words), caught.value
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [("", "no program is named"), ("empty", r"holds no \.pto file"), ("no.pto", "does not exist")],
-)
-def test_files_that_are_wrong(tmp_path: Path, name: str, words: str) -> None:
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(PtoError, match=words):
-        verify_command([str(tmp_path / name)] if name else [])
-
-
 def test_arguments() -> None:
     kinds = {0: "i64", 1: "f16", 2: "f32", 3: "i8", 4: "i1", 5: "i32"}
     known = read_arguments(["0=0x10", "1=bits:0x3C00", "2=0.5", "3=-1", "4=true"])

@@ -183,13 +183,7 @@ def test_bad_input_runs_nothing(copy: Path, capsys: Capture, monkeypatch: Patch,
 
 TEXTS = {
     "syntax": ("func.func @f( {", ":1:"),
-    "unknown op": (COPY.replace("pto.mte_gm_ub", "foo.bar"), ":6:"),
-    "undefined value": (COPY.replace("nburst(%rows", "nburst(%row", 1), ":6:"),
-    "wrong type": (COPY.replace("i64, i64, i64, i64, i64", "i64, i64, i64, i64, i32", 1), ":6:"),
-    "wrong space": (COPY.replace("-> !pto.ptr<f32, ub>", "-> !pto.ptr<f32, l1>"), ":6:"),
-    "empty": ("", ":1:1"),
     "foreign": (COPY.replace("  return", "  pto.vadd %ub, %ub : i64\n  return"), ":12:3"),
-    "hazard": (COPY.replace("PIPE_MTE3", "PIPE_V"), ":10:3"),
     "deadlock": (COPY.replace("EVENT_ID0", "EVENT_ID1", 1), ":9:3"),
     "endless loop": (
         COPY.replace(
