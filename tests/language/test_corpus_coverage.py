@@ -153,11 +153,6 @@ NEEDED = [
     *(f'pto.pipe_barrier "{pipe.value}"' for pipe in Pipe),
     *(f'"EVENT_ID{event}"]' for event in range(EVENTS)),
     *(
-        rf"pto\.{op}_flag\[{form}PIPE_"
-        for op in ("set", "wait")
-        for form in ('"', "<", "", "#pto.pipe<")
-    ),
-    *(
         rf"!pto\.ptr<{dtype}, (l0a|left)>, !pto\.ptr<({dtype}|f8E5M2), (l0b|right)>"
         for dtype in FACTORS
     ),

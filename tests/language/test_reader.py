@@ -6,8 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IntegerAttr
 
 from tb.common.errors import PtoError
 from tb.isa.dtypes import Ptr, element_text
@@ -154,24 +152,6 @@ def test_an_op_without_text_has_the_place_of_its_parent() -> None:
     source = program("  scf.for %k = %n to %m step %n : i64 {\n  }")
     (end,) = (op for op in source.module.walk() if op.name == "scf.yield")
     assert str(source.place(end)) == "x.pto:2:3"
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("128 : i64", 128),
-        ("-1 : i64", -1),
-        ("0x10 : index", 16),
-        ("255 : i8", -1),
-        ("true", -1),
-        ("false", 0),
-    ],
-)
-def test_constants(text: str, number: int) -> None:
-    source = program(f"  %c = arith.constant {text}")
-    (op,) = (op for op in source.module.walk() if isinstance(op, ConstantOp))
-    assert isinstance(op.value, IntegerAttr)
-    assert op.value.value.data == number
 
 
 LOCATIONS = """\
