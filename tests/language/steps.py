@@ -5,21 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tb.isa.ctrl import CtrlOp, SetAtomic
-from tb.isa.dma.legacy import (
-    CopyGmToUbuf,
-    CopyUbufToGm,
-    LegacySet,
-    SetLoopSize,
-    SetLoopStride,
-    SetMovPadVal,
-)
+from tb.isa.ctrl import CtrlOp
+from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, LegacySet
 from tb.isa.dma.op import MteGmUb, MteUbGm
 from tb.isa.lower import reads_ctrl
 from tb.isa.mad import Mad
 from tb.isa.op import replace
 from tb.isa.pipes import PIPES, Pipe
-from tb.isa.text import AnyOp
+from tb.isa.text import AnyOp, op_name
 from tb.language.order.order import Order
 from tb.language.place import Place
 from tb.language.run.registers import RegisterState
@@ -29,26 +22,9 @@ FILE = "x.pto"
 _NOWHERE = Place(FILE, 0, 0)
 
 
-def name_of(op: AnyOp) -> str:
-    """Returns the mnemonic of an op."""
-    if isinstance(op, SetLoopSize):
-        return f"set_loop_size_{op.direction}"
-    if isinstance(op, SetLoopStride):
-        return f"set_loop{op.level}_stride_{op.direction}"
-    if isinstance(op, SetMovPadVal):
-        return "set_mov_pad_val"
-    if isinstance(op, SetAtomic):
-        return f"set_atomic_{op.what}"
-    spec = getattr(op, "spec", None)
-    if spec is not None:
-        return str(spec.name)
-    words = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(op).__name__)
-    return words.removeprefix("_")
-
-
 def move(op: AnyOp) -> Move:
     """Returns the step of an op of an engine, or of a ``set_*`` op."""
-    name = name_of(op)
+    name = op_name(op)
     return Move(_NOWHERE, name, PIPES[name], op)
 
 

@@ -30,13 +30,13 @@ from tb.isa.op import Op, operand_names, replace
 from tb.isa.ops import LEGACY_FORMS, OPS
 from tb.isa.profile import A5, SEED, Profile, using
 from tb.isa.rules import RULES
-from tb.isa.text import AnyOp
+from tb.isa.text import AnyOp, op_name
 from tb.language.place import Finding
 from tb.language.rules.check import HINT_RULES, check
 from tb.language.rules.compiler import unchecked
 from tb.language.trace import Step
 from tb.language.unknown import UNKNOWN, Unknown
-from tests.language.steps import compute, move, name_of, program
+from tests.language.steps import compute, move, program
 from tests.wording import says
 
 WIDTHS = ("DMA-L05", "ND-L03", "BT-L02", "FB-L02", "FIX-L14", "LD-L03", "RF-L02")
@@ -417,13 +417,13 @@ CHECKED: list[tuple[str, AnyOp]] = [
 
 @pytest.mark.parametrize(("rule", "op"), NOT_CHECKED)
 def test_the_compiler_accepts(rule: str, op: AnyOp) -> None:
-    name = "mte_gm_l1_frac" if rule.startswith("ND") else name_of(op)
+    name = "mte_gm_l1_frac" if rule.startswith("ND") else op_name(op)
     assert unchecked(name, op, rule)
 
 
 @pytest.mark.parametrize(("rule", "op"), CHECKED)
 def test_the_compiler_refuses(rule: str, op: AnyOp) -> None:
-    assert not unchecked(name_of(op), op, rule)
+    assert not unchecked(op_name(op), op, rule)
 
 
 def test_register_forms_have_rules_of_their_own() -> None:
