@@ -28,7 +28,7 @@ pytestmark = pytest.mark.sim
 A_IN, B_IN, BIAS_IN, C_OUT = IN, IN + 0x10001, IN + 0x20003, OUT + 0xFF
 """Addresses in GM; only those of f32 write-backs have to be multiples of 4."""
 
-PRODUCT = "%la, %lb, %lc, %c48, %c16, %c32"
+PRODUCT = "%la, %lb_at_512, %lc_at_1024, %c48, %c16, %c32"
 BACK = "%c48, %c16, %c48, %c16"
 
 
@@ -39,20 +39,18 @@ def cube(body: str, after: str = "") -> str:
 
 
 BIAS = cube(f"""
-  %l1 = pto.castptr %c8192 : i64 -> F32_L1
-  %bt = pto.castptr %c64 : i64 -> !pto.ptr<f32, bt>
-  pto.mte_gm_l1 %a3, %l1, %c64 nburst(%c1, %c64, %c64) : F32_GM, F32_L1, I64x4
+  pto.mte_gm_l1 %a3, %l1_at_8192, %c64 nburst(%c1, %c64, %c64) : F32_GM, F32_L1, I64x4
   pto.set_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID1"]
   pto.wait_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID1"]
-  pto.mte_l1_bt %l1, %bt, %c16 nburst(%c1, %c0, %c0) : F32_L1, !pto.ptr<f32, bt>, I64x4
+  pto.mte_l1_bt %l1_at_8192, %bt_at_64, %c16 nburst(%c1, %c0, %c0) : F32_L1, F32_BT, I64x4
   pto.set_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID1"]
   pto.wait_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID1"]
-  pto.mad_bias %la, %lb, %lc, %bt, %c48, %c16, %c32
-    : F16_L0A, F16_L0B, F32_L0C, !pto.ptr<f32, bt>, I64x3
+  pto.mad_bias %la, %lb_at_512, %lc_at_1024, %bt_at_64, %c48, %c16, %c32
+    : F16_L0A, F16_L0B, F32_L0C, F32_BT, I64x3
   pto.barrier <PIPE_M>
   pto.mad_acc {PRODUCT} : F16_L0A, F16_L0B, F32_L0C, I64x3
 {M_TO_FIX}
-  pto.mte_l0c_gm %lc, %a2, {BACK}, %c0, %c0, nz2nd : F32_L0C, F32_GM, I64x6
+  pto.mte_l0c_gm %lc_at_1024, %a2, {BACK}, %c0, %c0, nz2nd : F32_L0C, F32_GM, I64x6
 """)
 """Twice the product, and a bias of each column."""
 
@@ -60,34 +58,31 @@ UNIT_FLAGS = cube(f"""
   %words = arith.index_cast %c1024 : i64 to index
   %next = pto.addptr %a2, %words : F32_GM -> F32_GM
   pto.mad {PRODUCT} unit_flag(check_and_set) : F16_L0A, F16_L0B, F32_L0C, I64x3
-  pto.mte_l0c_gm %lc, %a2, {BACK}, %c0, %c0, unit_flag(check_and_clear), nz2nd
+  pto.mte_l0c_gm %lc_at_1024, %a2, {BACK}, %c0, %c0, unit_flag(check_and_clear), nz2nd
     : F32_L0C, F32_GM, I64x6
   pto.mad_acc {PRODUCT} unit_flag(check_and_set) : F16_L0A, F16_L0B, F32_L0C, I64x3
-  pto.mte_l0c_gm %lc, %next, {BACK}, %c0, %c0, unit_flag(check_and_clear), nz2nd
+  pto.mte_l0c_gm %lc_at_1024, %next, {BACK}, %c0, %c0, unit_flag(check_and_clear), nz2nd
     : F32_L0C, F32_GM, I64x6
 """)
 """The product, and twice the product behind it: unit flags alone order M and FIX."""
 
 SPLIT = cube(
     f"""
-  %tile = pto.castptr %c2048 : i64 -> F32_UB
   pto.mad {PRODUCT} : F16_L0A, F16_L0B, F32_L0C, I64x3
 {M_TO_FIX}
-  pto.mte_l0c_ub %lc, %tile, {BACK}, dst_mode(split_m), nz2nd : F32_L0C, F32_UB, I64x4
+  pto.mte_l0c_ub %lc_at_1024, %tile_at_2048, {BACK}, dst_mode(split_m), nz2nd
+    : F32_L0C, F32_UB, I64x4
   pto.set_intra_block <PIPE_FIX>, 3
   pto.set_intra_block <PIPE_FIX>, 19
 """,
     """
   pto.section.vector {
   %sub = pto.get_subblock_idx
-  %half = arith.constant 384 : i64
-  %bytes = arith.constant 1536 : i64
-  %offset = arith.muli %sub, %half : i64
+  %offset = arith.muli %sub, %c384_i64 : i64
   %at = arith.index_cast %offset : i64 to index
-  %ub = pto.castptr %c2048 : i64 -> F32_UB
   %rows = pto.addptr %a2, %at : F32_GM -> F32_GM
   pto.wait_intra_block <PIPE_MTE3>, 3
-  pto.mte_ub_gm %ub, %rows, %bytes nburst(%c1, %bytes, %bytes) : F32_UB, F32_GM, I64x4
+  pto.mte_ub_gm %ub_at_2048, %rows, %c1536 nburst(%c1, %c1536, %c1536) : F32_UB, F32_GM, I64x4
   }
 """,
 )
@@ -96,9 +91,9 @@ SPLIT = cube(
 ATOMIC = cube(f"""
   pto.mad {PRODUCT} : F16_L0A, F16_L0B, F32_L0C, I64x3
 {M_TO_FIX}
-  pto.mte_l0c_gm %lc, %a2, {BACK}, %c0, %c0, nz2nd, atomic(type = f32, op = add)
+  pto.mte_l0c_gm %lc_at_1024, %a2, {BACK}, %c0, %c0, nz2nd, atomic(type = f32, op = add)
     : F32_L0C, F32_GM, I64x6
-  pto.mte_l0c_gm %lc, %a2, {BACK}, %c0, %c0, nz2nd, atomic(type = f32, op = add)
+  pto.mte_l0c_gm %lc_at_1024, %a2, {BACK}, %c0, %c0, nz2nd, atomic(type = f32, op = add)
     : F32_L0C, F32_GM, I64x6
 """)
 """Twice the product is added to C: two adds of one type need no order (AT-05)."""
@@ -106,7 +101,7 @@ ATOMIC = cube(f"""
 DELAYED = cube(f"""
   pto.mad {PRODUCT} : F16_L0A, F16_L0B, F32_L0C, I64x3
 {M_TO_FIX}
-  pto.mte_l0c_gm %lc, %a2, {BACK}, %c0, %c0, unit_flag(check_and_clear), nz2nd
+  pto.mte_l0c_gm %lc_at_1024, %a2, {BACK}, %c0, %c0, unit_flag(check_and_clear), nz2nd
     {{pto_dv.flag_delay = 300}} : F32_L0C, F32_GM, I64x6
 """)
 """No product sets the flags of the write-back: the harness does, later."""
@@ -219,7 +214,7 @@ def test_a_wrong_load_makes_a_wrong_product(tmp_path: Path) -> None:
 
 
 EARLY = cube(f"""
-  pto.mte_l0c_gm %lc, %a2, {BACK}, %c0, %c0, unit_flag(check_and_clear), nz2nd
+  pto.mte_l0c_gm %lc_at_1024, %a2, {BACK}, %c0, %c0, unit_flag(check_and_clear), nz2nd
     {{pto_dv.flag_delay = 300}} : F32_L0C, F32_GM, I64x6
   pto.mad {PRODUCT} unit_flag(check_and_set) : F16_L0A, F16_L0B, F32_L0C, I64x3
 """)

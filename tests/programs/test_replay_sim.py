@@ -21,7 +21,7 @@ from tb.record.settings import RunSettings
 from tb.run.console import Console
 from tb.run.run import run_once
 from tb.run.testlist import PlannedTest
-from tests.language.corpus.short import spelled
+from tests.language.corpus.short import complete
 from tests.wording import says
 
 pytestmark = pytest.mark.sim
@@ -32,20 +32,12 @@ IN, OUT = 0x12_3456_7890, 0x80_0000_0001
 SLOW = {"axi_read_latency": 100, "axi_write_latency": 100, "local_read_latency": 8}
 """Knobs of memories under which an op without its wait is too early."""
 
-CONSTANTS = "\n".join(
-    f"  %c{n} = arith.constant {n} : i64"
-    for n in (0, 1, 2, 8, 16, 32, 48, 64, 256, 512, 1024, 2048, 4096, 8192, 16384)
-)
-
 
 def program(body: str, *arguments: str) -> str:
-    """Returns a program; ops begin in column 3, those of ``body`` in the order of its lines.
-
-    Types are those of :func:`spelled`.
-    """
+    """Returns a program of ops in the short form of the corpus; those of ``body`` keep columns."""
     named = ", ".join(f"%a{n}: {kind}" for n, kind in enumerate(arguments))
     ops = body.strip("\n")
-    return spelled(f"func.func @kernel({named}) {{\n{CONSTANTS}\n{ops}\n  return\n}}\n")
+    return complete("kernel", f"func.func @kernel({named}) {{\n{ops}\n  return\n}}\n")[0]
 
 
 def line_of(text: str, part: str) -> int:
@@ -56,23 +48,20 @@ def line_of(text: str, part: str) -> int:
 
 SHARED_SLOT = program(
     """
-  %u0 = pto.castptr %c0 : i64 -> I8_UB
-  %u1 = pto.castptr %c4096 : i64 -> I8_UB
-  %u2 = pto.castptr %c8192 : i64 -> I8_UB
   %bytes = arith.index_cast %c4096 : i64 to index
   %far = pto.addptr %a1, %bytes : I8_GM -> I8_GM
   pto.mte_gm_ub %a0, %u0, %c0, %c1024 nburst(%c1, %c1024, %c1024) : I8_GM, I8_UB, I64x5
   pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
   pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
-  pto.mte_ub_gm %u1, %a1, %c1024 nburst(%c1, %c1024, %c1024) : I8_UB, I8_GM, I64x4
+  pto.mte_ub_gm %u1_at_4096, %a1, %c1024 nburst(%c1, %c1024, %c1024) : I8_UB, I8_GM, I64x4
   pto.set_flag["PIPE_MTE3", "PIPE_V", "EVENT_ID1"]
   pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID2"]
-  pto.mte_ub_gm %u1, %far, %c512 nburst(%c1, %c512, %c512) : I8_UB, I8_GM, I64x4
+  pto.mte_ub_gm %u1_at_4096, %far, %c512 nburst(%c1, %c512, %c512) : I8_UB, I8_GM, I64x4
   pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
-  pto.mte_ub_ub %u0, %u1, %c32 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
+  pto.mte_ub_ub %u0, %u1_at_4096, %c32 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
   pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
   pto.wait_flag["PIPE_MTE3", "PIPE_V", "EVENT_ID1"]
-  pto.mte_ub_ub %u2, %u1, %c16 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
+  pto.mte_ub_ub %u2_at_8192, %u1_at_4096, %c16 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
   pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID2"]
 """,
     "I8_GM",
@@ -81,24 +70,19 @@ SHARED_SLOT = program(
 """MTE3 precedes V in the text but waits for it, and both share a slot."""
 
 LOADS = """
-  %false = arith.constant false
-  %l1a = pto.castptr %c0 : i64 -> F16_L1
-  %l1b = pto.castptr %c16384 : i64 -> F16_L1
-  %la = pto.castptr %c0 : i64 -> F16_L0A
-  %lb = pto.castptr %c512 : i64 -> F16_L0B
-  %lc = pto.castptr %c1024 : i64 -> F32_L0C
   pto.mte_gm_l1_frac %a0, %l1a, nd2nz, shape(%c48, %c32), src_layout(%c64),
     dst_group(%c1, %c1, %c48, %c0), ctrl(%c0, %false)
     : F16_GM, F16_L1, nd2nz, shape I64x2, src_layout(i64),
     dst_group I64x4, ctrl i64, i1
-  pto.mte_gm_l1_frac %a1, %l1b, nd2nz, shape(%c32, %c16), src_layout(%c32),
+  pto.mte_gm_l1_frac %a1, %l1b_at_16384, nd2nz, shape(%c32, %c16), src_layout(%c32),
     dst_group(%c1, %c1, %c32, %c0), ctrl(%c0, %false)
     : F16_GM, F16_L1, nd2nz, shape I64x2, src_layout(i64),
     dst_group I64x4, ctrl i64, i1
   pto.set_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
   pto.wait_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]
   pto.mte_l1_l0a %l1a, %la, %c48, %c32, %c0, %c0 : F16_L1, F16_L0A, I64x4
-  pto.mte_l1_l0b %l1b, %lb, %c32, %c16, %c0, %c0 {transpose = true} : F16_L1, F16_L0B, I64x4
+  pto.mte_l1_l0b %l1b_at_16384, %lb_at_512, %c32, %c16, %c0, %c0
+    {transpose = true} : F16_L1, F16_L0B, I64x4
   pto.set_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
   pto.wait_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]
 """
@@ -111,9 +95,9 @@ M_TO_FIX = """
 
 MATMUL = program(
     f"""{LOADS}
-  pto.mad %la, %lb, %lc, %c48, %c16, %c32 : F16_L0A, F16_L0B, F32_L0C, I64x3
+  pto.mad %la, %lb_at_512, %lc_at_1024, %c48, %c16, %c32 : F16_L0A, F16_L0B, F32_L0C, I64x3
 {M_TO_FIX}
-  pto.mte_l0c_gm %lc, %a2, %c48, %c16, %c48, %c16, %c0, %c0, nz2nd : F32_L0C, F32_GM, I64x6
+  pto.mte_l0c_gm %lc_at_1024, %a2, %c48, %c16, %c48, %c16, %c0, %c0, nz2nd : F32_L0C, F32_GM, I64x6
 """,
     "F16_GM",
     "F16_GM",
@@ -123,8 +107,6 @@ M, N, K = 48, 16, 32
 
 LEGACY = program(
     """
-  %u0 = pto.castptr %c0 : i64 -> I8_UB
-  %false = arith.constant false
   pto.set_loop_size_outtoub %c2, %c1 : I64x2
   pto.set_loop1_stride_outtoub %c64, %c256 : I64x2
   pto.copy_gm_to_ubuf %a0, %u0, %c0, %c2, %c32, %c0, %c0, %false, %c0, %c32, %c64
@@ -139,11 +121,9 @@ LEGACY = program(
 
 ILLEGAL = program(
     """
-  %u0 = pto.castptr %c0 : i64 -> I8_UB
-  %u16 = pto.castptr %c16 : i64 -> I8_UB
   pto.mte_gm_ub %a0, %u0, %c0, %c64 nburst(%c1, %c64, %c64) : I8_GM, I8_UB, I64x5
-  pto.mte_gm_ub %a0, %u16, %c0, %c64 nburst(%c1, %c64, %c64) : I8_GM, I8_UB, I64x5
-  pto.copy_ubuf_to_ubuf %u0, %u16, %c0, %c1, %c48, %c64, %c64 : I8_UB, I8_UB, I64x5
+  pto.mte_gm_ub %a0, %u16_at_16, %c0, %c64 nburst(%c1, %c64, %c64) : I8_GM, I8_UB, I64x5
+  pto.copy_ubuf_to_ubuf %u0, %u16_at_16, %c0, %c1, %c48, %c64, %c64 : I8_UB, I8_UB, I64x5
   pto.pipe_barrier "PIPE_ALL"
   pto.mte_ub_gm %u0, %a1, %c64 nburst(%c1, %c64, %c64) : I8_UB, I8_GM, I64x4
 """,
@@ -154,16 +134,13 @@ ILLEGAL = program(
 
 DEPENDENT = program(
     """
-  %u0 = pto.castptr %c0 : i64 -> I8_UB
-  %u1 = pto.castptr %c4096 : i64 -> I8_UB
-  %u2 = pto.castptr %c8192 : i64 -> I8_UB
   pto.mte_gm_ub %a0, %u0, %c0, %c1024 nburst(%c1, %c1024, %c1024) : I8_GM, I8_UB, I64x5
   pto.mte_gm_ub %a0, %u0, %c0, %c512 nburst(%c1, %c512, %c512) : I8_GM, I8_UB, I64x5
-  pto.mte_ub_ub %u0, %u1, %c32 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
-  pto.mte_ub_ub %u1, %u2, %c32 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
-  pto.mte_ub_ub %u0, %u1, %c16 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
-  pto.mte_ub_gm %u2, %a1, %c1024 nburst(%c1, %c1024, %c1024) : I8_UB, I8_GM, I64x4
-  pto.mte_ub_gm %u1, %a1, %c512 nburst(%c1, %c512, %c512) : I8_UB, I8_GM, I64x4
+  pto.mte_ub_ub %u0, %u1_at_4096, %c32 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
+  pto.mte_ub_ub %u1_at_4096, %u2_at_8192, %c32 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
+  pto.mte_ub_ub %u0, %u1_at_4096, %c16 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
+  pto.mte_ub_gm %u2_at_8192, %a1, %c1024 nburst(%c1, %c1024, %c1024) : I8_UB, I8_GM, I64x4
+  pto.mte_ub_gm %u1_at_4096, %a1, %c512 nburst(%c1, %c512, %c512) : I8_UB, I8_GM, I64x4
 """,
     "I8_GM",
     "I8_GM",
@@ -350,7 +327,7 @@ def test_a_bug_and_a_missing_engine_are_reported_with_their_places(tmp_path: Pat
         str(engines / f"pto_{slot}/manifest.toml") for slot in ("mte1", "mte2", "mte3")
     )
     record = run(jobs, tmp_path / "run", duts=manifests)
-    line = line_of(ILLEGAL, "pto.mte_gm_ub %a0, %u16")
+    line = line_of(ILLEGAL, "pto.mte_gm_ub %a0, %u16_at_16")
     assert any(f"transaction 1 on mte2 (bug:{line}:3)" in text for text in record.failures)
     assert any("DMA-L06" in text for text in record.failures)
     assert record.status == "error"

@@ -32,13 +32,11 @@ pytestmark = pytest.mark.sim
 
 RACE = program(
     """
-  %u0 = pto.castptr %c0 : i64 -> I8_UB
-  %u1 = pto.castptr %c4096 : i64 -> I8_UB
   pto.mte_gm_ub %a0, %u0, %c0, %c1024 nburst(%c1, %c1024, %c1024) : I8_GM, I8_UB, I64x5
-  pto.mte_ub_ub %u0, %u1, %c32 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
+  pto.mte_ub_ub %u0, %u1_at_4096, %c32 nburst(%c1, %c0, %c0) : I8_UB, I8_UB, I64x4
   pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
   pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
-  pto.mte_ub_gm %u1, %a1, %c1024 nburst(%c1, %c1024, %c1024) : I8_UB, I8_GM, I64x4
+  pto.mte_ub_gm %u1_at_4096, %a1, %c1024 nburst(%c1, %c1024, %c1024) : I8_UB, I8_GM, I64x4
 """,
     "I8_GM",
     "I8_GM",
@@ -100,7 +98,6 @@ BOTH = program(
     """
   pto.section.vector {
   %sub = pto.get_subblock_idx
-  %ub = pto.castptr %c0 : i64 -> I8_UB
   pto.mte_ub_gm %ub, %a0, %c1024 nburst(%c1, %c1024, %c1024) : I8_UB, I8_GM, I64x4
   }
 """,
@@ -148,8 +145,6 @@ def test_a_race_is_named_with_both_ops_and_their_order(tmp_path: Path) -> None:
 
 ADDS = program(
     """
-  %u0 = pto.castptr %c0 : i64 -> I32_UB
-  %c = pto.castptr %c0 : i64 -> I32_L0C
   pto.set_atomic_s32
   pto.mte_ub_gm %u0, %a0, %c1024 nburst(%c1, %c1024, %c1024) : I32_UB, I32_GM, I64x4
   pto.mte_l0c_gm %c, %a0, %c16, %c16, %c16, %c16, %c0, %c0, nz2nd : I32_L0C, I32_GM, I64x6
@@ -231,15 +226,13 @@ def test_a_fault_that_engine_and_model_share_is_found(tmp_path: Path) -> None:
 
 BACK = program(
     """
-  %u0 = pto.castptr %c0 : i64 -> I8_UB
-  %u1 = pto.castptr %c4096 : i64 -> I8_UB
   pto.mte_gm_ub %a0, %u0, %c0, %c1024 nburst(%c1, %c1024, %c1024) : I8_GM, I8_UB, I64x5
   pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
   pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
   pto.mte_ub_gm %u0, %a1, %c1024 nburst(%c1, %c1024, %c1024) : I8_UB, I8_GM, I64x4
   pto.set_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID0"]
   pto.wait_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID0"]
-  pto.mte_gm_ub %a1, %u1, %c0, %c1024 nburst(%c1, %c1024, %c1024) : I8_GM, I8_UB, I64x5
+  pto.mte_gm_ub %a1, %u1_at_4096, %c0, %c1024 nburst(%c1, %c1024, %c1024) : I8_GM, I8_UB, I64x5
 """,
     "I8_GM",
     "I8_GM",
