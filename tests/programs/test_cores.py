@@ -27,51 +27,34 @@ from tb.language.run.walk import trace
 from tb.language.trace import CORES, Move, SetSignal, Trace, WaitSignal
 from tb.language.verify import verify_file
 from tb.programs.schedules import Basis, scheduled
+from tests.language.corpus.short import complete
 from tests.language.programs import FORMS, in_form
 from tests.model.conftest import noise
 from tests.wording import line_says, says
 
 GM = 0x10_0000
 
-HEAD = """func.func @kernel(%g: !pto.ptr<f32, gm>) {
-  %c0 = arith.constant 0 : i64
-  %c1 = arith.constant 1 : i64
-  %c16 = arith.constant 16 : i64
-  %c64 = arith.constant 64 : i64
-  %i32 = arith.constant 32 : index
-  %ub = pto.castptr %c0 : i64 -> !pto.ptr<f32, ub>
-  %acc = pto.castptr %c0 : i64 -> !pto.ptr<f32, l0c>
-"""
-
-STORE = (
-    "pto.mte_ub_gm %ub, %g, %c64 nburst(%c1, %c64, %c64)"
-    " : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64"
-)
-LOAD = (
-    "pto.mte_gm_ub %g, %ub, %c0, %c64 nburst(%c1, %c64, %c64)"
-    " : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64"
-)
-BACK = (
-    "pto.mte_l0c_{} %acc, {}, %c16, %c16, %c16, %c16{}, nz2nd{}"
-    " : !pto.ptr<f32, l0c>, !pto.ptr<f32, {}>, i64, i64, i64, i64{}"
-)
-SPLIT = BACK.format("ub", "%ub", ", dst_mode(split_m)", "", "ub", "")
+HEAD = "func.func @kernel(%g: F32_GM) {\n"
+STORE = "pto.mte_ub_gm %ub, %g, %c64 nburst(%c1, %c64, %c64) : F32_UB, F32_GM, I64x4"
+LOAD = "pto.mte_gm_ub %g, %ub, %c0, %c64 nburst(%c1, %c64, %c64) : F32_GM, F32_UB, I64x5"
+BACK = "pto.mte_l0c_{} %acc, {}, %c16, %c16, %c16, %c16{}, nz2nd{} : F32_L0C, F32_{}, I64x{}"
+SPLIT = BACK.format("ub", "%ub", ", dst_mode(split_m)", "", "UB", 4)
 
 
 def to_gm(clause: str = "") -> str:
     """Returns a write-back of 16 x 16 elements to GM."""
-    return BACK.format("gm", "%g", ", %c0, %c0", clause, "gm", ", i64, i64")
+    return BACK.format("gm", "%g", ", %c0, %c0", clause, "GM", 6)
 
 
 def text_of(cube: str = "", vector: str = "", outside: str = "") -> str:
-    """Returns a program with a section for each part, whose lines begin in column 5."""
+    """Returns a program with a section for each part, whose lines begin in column 5; short form."""
     parts = [("cube", cube), ("vector", vector)]
     body = "".join(
         f"  pto.section.{name} {{\n" + "".join(f"    {x}\n" for x in ops.splitlines()) + "  }\n"
         for name, ops in parts
         if ops
     )
-    return f"{HEAD}{outside}{body}  func.return\n}}\n"
+    return complete("kernel", f"{HEAD}{outside}{body}  func.return\n}}\n")[0]
 
 
 def walked(cube: str = "", vector: str = "", *, form: str = "pretty", outside: str = "") -> Trace:
@@ -98,7 +81,7 @@ BOTH = f"{SUB}\n"
 
 ROW = f"""{SUB}
 %at = arith.index_cast %sub : i64 to index
-%row = arith.muli %at, %i32 : index
+%row = arith.muli %at, %c32 : index
 %mine = pto.addptr %g, %row : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
 """
 """Address of the row of a core, 128 bytes after that of the other one."""
@@ -168,17 +151,12 @@ def test_a_split_tile_is_in_both_ub() -> None:
 
 def back_to(number: str) -> str:
     """Returns a write-back to the UB of a sub-block."""
-    back = BACK.format("ub", "%ub", f", dst_mode({number})", "", "ub", ", i64")
+    back = BACK.format("ub", "%ub", f", dst_mode({number})", "", "UB", 5)
     return lines("%sum = arith.addi %c0, %c0 : i64", back)
 
 
-L1 = "%l1 = pto.castptr %c0 : i64 -> !pto.ptr<f32, l1>"
-COPY = (
-    "pto.copy_cbuf_to_ubuf %l1, %ub, %c1, %c1, %c1, %c0, %c0"
-    " : !pto.ptr<f32, l1>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64"
-)
+COPY = "pto.copy_cbuf_to_ubuf %l1, %ub, %c1, %c1, %c1, %c0, %c0 : F32_L1, F32_UB, I64x5"
 COMMENT = "// get_subblock_idx, split_m and copy_cbuf_to_ubuf"
-NAMED = "%split_m = pto.castptr %c0 : i64 -> !pto.ptr<f32, ub>"
 
 TAKE_PART = {
     "its index": (to_gm(), lines(SUB, STORE), [0, 1, 2]),
@@ -186,11 +164,11 @@ TAKE_PART = {
     "a signal to it": (lines(raised("FIX", 2), raised("FIX", 18)), awaited("MTE3", 2), [0, 1, 2]),
     "a signal of it": (awaited("MTE1", 18), raised("MTE3", 2), [0, 1, 2]),
     "a comment": (to_gm(), lines(COMMENT, STORE), [0, 1]),
-    "a name": (to_gm(), lines(NAMED, STORE.replace("%ub,", "%split_m,")), [0, 1]),
+    "a name": (to_gm(), STORE.replace("%ub,", "%split_m,"), [0, 1]),
     "a write-back to sub-block 0": (back_to("%c0"), raised("MTE3", 3), [0, 1]),
     "a write-back to sub-block 1": (back_to("%c1"), raised("MTE3", 3), [0, 1, 2]),
     "a number that is not the constant 0": (back_to("%sum"), raised("MTE3", 3), [0, 1, 2]),
-    "a copy from L1": (lines(L1, COPY), raised("MTE3", 3), [0, 1, 2]),
+    "a copy from L1": (COPY, raised("MTE3", 3), [0, 1, 2]),
 }
 """What is in the text; the cores that run."""
 
@@ -204,7 +182,9 @@ def test_sub_block_1_takes_part_where_the_text_has_it(name: str, form: str) -> N
 
 # --- sections of one sub-block --------------------------------------------------------------------
 
-HALVES = f"""{HEAD}  pto.section.vector {{
+HALVES = complete(
+    "kernel",
+    f"""{HEAD}  pto.section.vector {{
     %sub = pto.get_subblock_idx
     {STORE}
   }} {{pto.ub_sub = 0}}
@@ -213,7 +193,8 @@ HALVES = f"""{HEAD}  pto.section.vector {{
   }} {{pto.ub_sub = 1}}
   func.return
 }}
-"""
+""",
+)[0]
 
 
 def test_a_section_of_one_sub_block_is_executed_by_its_core() -> None:
@@ -237,12 +218,12 @@ def test_a_section_of_sub_block_1_alone() -> None:
 
 
 def test_a_function_that_names_its_sub_block() -> None:
-    text = text_of("", STORE).replace(") {\n", ") attributes {pto.ub_sub = 1} {\n", 1)
+    text = text_of("", STORE).replace(") {", ") attributes {pto.ub_sub = 1} {", 1)
     assert cores_of(trace(read(text, "x.pto"), arguments={0: GM})) == [2]
 
 
 def test_a_called_function_has_the_ub_of_its_core() -> None:
-    inner = HEAD.replace("@kernel", "@inner") + f"  {STORE}\n  func.return\n}}\n"
+    inner = text_of(outside=f"  {STORE}\n").replace("@kernel", "@inner")
     call = "func.call @inner(%g) : (!pto.ptr<f32, gm>) -> ()"
     text = inner + text_of("pto.barrier <PIPE_M>", BOTH + call)
     found = trace(read(text, "x.pto"), function="kernel", arguments={0: GM})
@@ -269,7 +250,7 @@ def test_the_number_of_sub_blocks(second: str, numbers: list[int]) -> None:
 def test_one_sub_block_alone_is_noted() -> None:
     found = walked(to_gm(), STORE)
     assert cores_of(found) == [0, 1]
-    assert says(found.not_executed[0], "sub-block 1 vector section x.pto:12:3")
+    assert says(found.not_executed[0], "sub-block 1 vector section x.pto:5:3")
 
 
 def test_a_program_without_sections_has_one_stream() -> None:
@@ -309,7 +290,7 @@ def sync(op: str, pipe: str, mode: int = 2) -> str:
 
 CHOSEN = lines(
     SUB,
-    "%id = arith.addi %sub, %c16 : i64",
+    "%id = arith.addi %sub, %c16_i64 : i64",
     "%at = arith.index_cast %id : i64 to index",
     awaited("MTE3", "%at"),
 )
@@ -382,7 +363,7 @@ def test_without_signals_the_stores_of_both_cores_race() -> None:
     assert len(checked.findings) == 2
     for core, finding in enumerate(checked.findings):
         assert finding.op == "pto.mte_ub_gm"
-        assert says(finding.message, f"hazard reads ub{core} pto.mte_l0c_ub x.pto:10:5 writes")
+        assert says(finding.message, f"hazard reads ub{core} pto.mte_l0c_ub x.pto:3:5 writes")
         assert says(finding.message, f"PIPE_FIX cube core PIPE_MTE3 vector core {core}")
         assert says(finding.legal, "set_intra_block PIPE_FIX wait_intra_block PIPE_MTE3")
     assert [each.space for each in races(found, checked)] == ["ub0", "ub1"]
@@ -532,7 +513,7 @@ def test_a_deadlock_over_three_cores_names_each() -> None:
 
 TO_INDEX = "%id = arith.index_cast %n : i64 to index"
 LOOP = lines("%i0 = arith.constant 0 : index", TO_INDEX,
-             "scf.for %i = %i0 to %id step %i32 {", raised("FIX", 2), "}")  # fmt: skip
+             "scf.for %i = %i0 to %id step %c32 {", raised("FIX", 2), "}")  # fmt: skip
 NO_SET = ["pto.wait_intra_block deadlock"]
 
 WITHOUT_A_RUN: dict[str, tuple[str, str, str, list[str]]] = {
