@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tb.explain.parts import DATA, Axis, Part, moved
+from tb.explain.parts import DATA, Axis, Part
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.remarks import unsigned
 from tb.isa.fix.table import (
@@ -20,7 +20,6 @@ from tb.isa.fix.table import (
     DST_U8,
     FLOAT_DSTS,
     GROUP,
-    L0C_WORD,
     NZ2DN,
     NZ2NZ,
     RELU_MODES,
@@ -28,13 +27,12 @@ from tb.isa.fix.table import (
     SCALAR_RELU,
     UB_SPLIT_M,
     UB_SPLIT_N,
-    UB_WHOLE,
     VECTOR_RELU,
 )
-from tb.isa.footprint import space_of
+from tb.isa.footprint import destination, destinations, source
 from tb.isa.op import replace
 from tb.isa.profile import current
-from tb.isa.spaces import Space, ub_space
+from tb.isa.spaces import Space
 
 ACCUMULATOR = 4
 """Bytes of an accumulator."""
@@ -122,73 +120,51 @@ def is_moved(desc: FixOp) -> bool:
 def fix_parts(desc: FixOp) -> Iterator[Part]:
     """Yields the elements of a write-back that moves something, in each memory it writes."""
     m, n = desc.halves
-    if desc.spec.destination != "ub":
-        yield from _tile(desc, space_of(desc.spec.destination), m, n, 0, 0)
-        return
-    if desc.ub_mode == UB_WHOLE:
-        yield from _tile(desc, ub_space(desc.ub_sub & 1), m, n, 0, 0)
-        return
-    for number in (0, 1):
-        first_m = number * m if desc.ub_mode == UB_SPLIT_M else 0
-        first_n = number * n if desc.ub_mode == UB_SPLIT_N else 0
-        yield from _tile(desc, ub_space(number), m, n, first_m, first_n)
-
-
-def _tile(desc: FixOp, space: Space, m: int, n: int, first_m: int, first_n: int) -> Iterator[Part]:
-    """Yields ``m`` rows and ``n`` channels of the tile, at ``dst`` of a memory.
-
-    ``first_m`` and ``first_n``, a multiple of 16, are the first row and channel of a half.
-    """
     whole, rest = divmod(n, GROUP)
-    row = Axis("m", m, desc.row_step * L0C_WORD, 0, first_m)
-    for offset, count, lanes in ((0, whole, GROUP), (whole, 1, rest)):
-        if count and lanes:
-            src = desc.src_stride * L0C_WORD
-            group = Axis("group", count, src, 0, first_n // GROUP + offset)
-            yield _groups(desc, space, row, group, lanes, offset)
+    m_step, group_step, _ = source(desc).strides
+    for half, written in enumerate(destinations(desc)):
+        row = Axis("m", m, m_step, 0, half * m if desc.ub_mode == UB_SPLIT_M else 0)
+        first = half * n // GROUP if desc.ub_mode == UB_SPLIT_N else 0
+        for done, count, lanes in ((0, whole, GROUP), (whole, 1, rest)):
+            if count and lanes:
+                group = Axis("group", count, group_step, 0, first + done)
+                yield _groups(desc, written.space, row, group, lanes, done)
 
 
-def _groups(desc: FixOp, space: Space, row: Axis, group: Axis, lanes: int, offset: int) -> Part:
-    """Returns the elements of the first ``lanes`` channels of several groups.
-
-    ``offset`` is the number of the first group at the destination.
-    """
-    axes = _axes(desc, row, group, lanes)
+def _groups(desc: FixOp, space: Space, row: Axis, group: Axis, lanes: int, done: int) -> Part:
+    """Returns the elements of the first ``lanes`` channels of groups, after ``done`` groups."""
+    *outer, inner = axes = _axes(desc, row, group, lanes)
     step = next(axis.dst for axis in axes if axis.name == group.name)
-    dst = desc.dst_addr + offset * step
+    dst = desc.dst_addr + done * step
     src = desc.src_addr + group.first * group.src + row.first * row.src
     size = max(1, desc.dst_bits // 8)
-    pieces: tuple[int, ...] = (0,)
-    *outer, inner = axes
+    part = Part(DATA, space, dst, size, axes, Space.L0C, src, size)
     if is_moved(desc):
-        if inner.src == inner.dst == size:  # Neighbours on both sides are one unit.
-            size, axes = inner.count * size, tuple(outer)
-        return moved(DATA, (space, dst), (Space.L0C, src), size, axes)
-    if desc.dst_bits == NIBBLE:
-        pieces = (0, inner.src)
-        pair = replace(inner, name=f"{inner.name} pair", count=inner.count // 2, src=2 * inner.src)
-        axes = (*outer, pair)
-    return Part(
-        DATA, space, dst, size, axes, Space.L0C, src, ACCUMULATOR, pieces,
-        moved=False, how=" -> ".join(steps(desc)),
-    )  # fmt: skip
+        # Neighbours on both sides are one unit.
+        adjoin = inner.src == inner.dst == size
+        return part.at(size=inner.count * size, axes=tuple(outer)) if adjoin else part
+    part = replace(part, piece=ACCUMULATOR, moved=False, how=" -> ".join(steps(desc)))
+    if desc.dst_bits != NIBBLE:
+        return part
+    pair = replace(inner, name=f"{inner.name} pair", count=inner.count // 2, src=2 * inner.src)
+    return replace(part, axes=(*outer, pair), pieces=(0, inner.src))
 
 
 def _axes(desc: FixOp, row: Axis, group: Axis, lanes: int) -> tuple[Axis, ...]:
     """Returns the axes of a layout with their steps at the destination, repeats first."""
-    bits = desc.dst_bits
-    size, stride = max(1, bits // 8), desc.dst_stride * bits // 8
+    read, written = source(desc), destination(desc)
+    stride, again = written.strides
+    repeat = Axis("repeat", read.counts[-1], read.strides[-1], again)
+    size = max(1, desc.dst_bits // 8)
     lane = Axis("lane", lanes, ACCUMULATOR, size)
-    repeat = Axis("repeat", desc.repeats, 0, 0)
-    if desc.loop3_en:
-        repeat = replace(repeat, src=desc.loop3_src * L0C_WORD, dst=desc.loop3_dst * bits // 8)
     if desc.layout == NZ2DN:
         group = replace(group, dst=GROUP * stride)
         return (repeat, group, replace(lane, dst=stride), replace(row, dst=size))
     if desc.layout != NZ2NZ:
-        return (repeat, replace(row, dst=stride), replace(group, dst=GROUP * bits // 8), lane)
+        group = replace(group, dst=GROUP * desc.dst_bits // 8)
+        return (repeat, replace(row, dst=stride), group, lane)
     width = desc.nz_columns
     wide, lane = lanes // min(width, lanes), replace(lane, count=min(width, lanes))
     halves = (Axis("half", wide, width * ACCUMULATOR, stride),) if width < GROUP else ()
     group = replace(group, dst=GROUP // width * stride)
-    return (repeat, group, *halves, replace(row, dst=width * bits // 8), lane)
+    return (repeat, group, *halves, replace(row, dst=width * desc.dst_bits // 8), lane)

@@ -8,9 +8,10 @@ Each family makes its parts from a descriptor; everything else here works on par
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod
+from typing import Any
 
 from tb.isa.spaces import Space
 
@@ -69,6 +70,22 @@ class Part:
     moved: bool = True
     how: str = ""
 
+    def at(self, dst: int = 0, src: int = 0, size: int | None = None, **changes: Any) -> Part:
+        """Returns a part that begins ``dst`` and ``src`` bytes further on.
+
+        ``size`` is that of its units, of which as many bytes are read, and ``changes`` has the
+        values of other attributes.
+        """
+        if size is not None:
+            changes |= {"size": size, "piece": size if self.source is not None else 0}
+        return replace(self, dst=self.dst + dst, src=self.src + src, **changes)
+
+    def filled(self, kind: str, pattern: bytes, how: str) -> Part:
+        """Returns a part of the same bytes that is made without a source."""
+        return replace(
+            self, kind=kind, source=None, src=0, piece=0, pattern=pattern, moved=True, how=how
+        )
+
     @property
     def bytes(self) -> int:
         """Bytes written."""
@@ -86,25 +103,6 @@ class Part:
             return None
         last = sum((axis.count - 1) * axis.src for axis in self.axes)
         return self.src + min(self.pieces), self.src + last + max(self.pieces) + self.piece
-
-
-def moved(
-    kind: str,
-    to: tuple[Space, int],
-    start: tuple[Space, int],
-    size: int,
-    axes: Sequence[Axis] = (),
-    how: str = "",
-) -> Part:
-    """Returns a part of bytes that are moved as they are, ``size`` in a unit."""
-    return Part(kind, *to, size, tuple(axes), *start, size, how=how)
-
-
-def made(
-    kind: str, to: tuple[Space, int], size: int, axes: Sequence[Axis], pattern: bytes, how: str
-) -> Part:
-    """Returns a part without a source."""
-    return Part(kind, *to, size, tuple(axes), pattern=pattern, how=how)
 
 
 @dataclass(frozen=True, slots=True)
