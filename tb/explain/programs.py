@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from tb.common.errors import PtoError
 from tb.explain.others import product_notes, sentence
-from tb.explain.raw import READ_BACK
-from tb.explain.steps import Chosen, Unit, in_order, moves_data, of_raw, other
+from tb.explain.raw import READ_BACK, RawReader
+from tb.explain.steps import Chosen, Unit, issued, moves_data, of_raw, other
+from tb.isa.ctrl import CtrlOp
+from tb.isa.dma.legacy import LegacySet
 from tb.isa.spaces import GM_ADDR_BITS
 from tb.language.place import Place, ProgramError
+from tb.language.run.registers import RegisterState
 from tb.language.trace import CORES, Compute, Move, Raw, Trace
 
 if TYPE_CHECKING:
@@ -167,16 +171,11 @@ class _Seen:
 
     def add(self, walked: Trace, only: set[Place] | None) -> None:
         """Takes the ops of a trace: those of ``only``, which are not executed, or all."""
-        steps = [step for step in walked.steps if isinstance(step, Move | Compute)]
-        raws = [raw for raw in walked.raw if raw.name in READ_BACK]
-        listed: list[tuple[Move | Compute | Raw, Chosen]] = [
-            *zip(steps, self._chosen(steps), strict=True),
-            *zip(raws, of_raw(raws, self.codes), strict=True),
-        ]
         executions: dict[tuple[Place, int], list[Chosen]] = {}
-        for step, one in listed:
+        for step, one in self._chosen(walked):
             if only is None or step.place in only:
-                executions.setdefault((step.place, step.core), []).append(one)
+                named = replace(one, place=str(step.place))
+                executions.setdefault((step.place, step.core), []).append(named)
         for key, every in executions.items():
             number = min(self.run, len(every)) if only is None else 1
             self._found.setdefault(key, self._told(every[number - 1], number, len(every), only))
@@ -199,21 +198,22 @@ class _Seen:
             self.add(walk(untaken=True), dead)
         self.add(replace(walked, steps=walked.dead, raw=()), dead)
 
-    def _chosen(self, steps: Sequence[Move | Compute]) -> Iterator[Chosen]:
-        held = {}
-        for core in {step.core for step in steps}:
-            moves = [x for x in steps if isinstance(x, Move) and x.core == core]
-            held[core] = iter(in_order([(move.op, move.name) for move in moves]))
-        for step in steps:
-            place = str(step.place)
+    def _chosen(self, walked: Trace) -> Iterator[tuple[Move | Compute | Raw, Chosen]]:
+        """Yields the ops of a trace, each with its step."""
+        states: defaultdict[int, RegisterState] = defaultdict(RegisterState)
+        for step in walked.steps:
             if isinstance(step, Compute):
-                told = other(step.name.removeprefix("pto."), place)
-                yield replace(told, notes=product_notes(step.op))
-                continue
-            one = replace(next(held[step.core]), place=place)
-            if moves_data(one):
-                one = replace(one, lowering=step.lowering)
-            yield replace(one, unknown=self.missing if step.lowering.unknown else "")
+                told = other(step.name.removeprefix("pto."))
+                yield step, replace(told, notes=product_notes(step.op))
+            elif isinstance(step, Move):
+                moves = not isinstance(step.op, LegacySet | CtrlOp)
+                lowering = step.lowering if moves else issued(step.op, states[step.core])
+                unknown = self.missing if step.lowering.unknown else ""
+                yield step, Chosen(lowering, step.name, unknown=unknown)
+        reader = RawReader(self.codes)
+        for raw in walked.raw:
+            if raw.name in READ_BACK:
+                yield raw, of_raw(raw, reader)
 
     def ordered(self, cores: set[int]) -> list[Chosen]:
         """Returns the ops in the order of the text, those that the running cores share once."""

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from tb.common.errors import PtoError
 from tb.explain.others import passed_over, sentence
-from tb.explain.raw import COPIES, READ_BACK, ReadBack, read_back
+from tb.explain.raw import COPIES, READ_BACK, RawReader, ReadBack
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import DmaRegisters, LegacyCopy, LegacySet
 from tb.isa.lower import reads_ctrl
@@ -34,9 +34,6 @@ from tb.language.trace import Raw
 Unit = Literal["bytes", "blocks"]
 UNITS: tuple[str, ...] = get_args(Unit)
 """Values of option ``ubuf_to_ubuf``."""
-
-Named = tuple[AnyOp | Raw, str]
-"""An op or a register form, and its mnemonic as written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +140,7 @@ def of_text(
         PtoError: the text is no op, or breaks a rule of the language.
     """
     written = statements(text, values, element)
-    blocks = ubuf_to_ubuf == "blocks"
-    steps = [(_step(one, ubuf_blocks=blocks), one.name) for one in written.ops]
-    found = in_order(steps, written.notes, quant_codes)
+    found = [*_in_order(written, quant_codes, ubuf_blocks=ubuf_to_ubuf == "blocks")]
     moves = [one for one in found if moves_data(one)]
     if not moves:
         return [*found, *(replace(other(x), notes=written.notes) for x in written.others)]
@@ -163,13 +158,11 @@ def moves_data(one: Chosen) -> bool:
     return one.op is not None and not isinstance(one.op, LegacySet | CtrlOp)
 
 
-def of_raw(steps: Sequence[Raw], codes: str, notes: tuple[str, ...] = ()) -> list[Chosen]:
-    """Returns the register forms of a program in its order, read back."""
-    found = []
-    for step, one in zip(steps, read_back(steps, codes), strict=True):
-        lowering = Lowering(one.op, DmaRegisters(), step.ctrl) if one.op else None
-        found.append(Chosen(lowering, step.name, str(step.place), notes=notes, raw=one))
-    return found
+def of_raw(step: Raw, reader: RawReader, notes: tuple[str, ...] = ()) -> Chosen:
+    """Returns the next register form of a program."""
+    raw = reader.read(step)
+    lowering = Lowering(raw.op, DmaRegisters(), step.ctrl) if raw.op else None
+    return Chosen(lowering, step.name, notes=notes, raw=raw)
 
 
 def other(name: str, place: str = "") -> Chosen:
@@ -177,39 +170,30 @@ def other(name: str, place: str = "") -> Chosen:
     return Chosen(None, name, place)
 
 
-def _step(written: Written, *, ubuf_blocks: bool) -> AnyOp | Raw:
-    """Returns the op of a statement, or the register form that it is.
-
-    Raises:
-        PtoError: it is none.
-    """
-    if written.name not in READ_BACK:
-        return op_of(written, ubuf_blocks=ubuf_blocks)
+def _raw(written: Written, ctrl: int) -> Raw:
+    """Returns the register form of a statement."""
     held = {name: one.kind.wrap(one.number) for name, one in written.operands.items()}
     pointers = (one.kind.pointer for one in written.operands.values())
-    return Raw(Place("", 0, 0), written.name, held, tuple(filter(None, pointers)), 0)
+    return Raw(Place("", 0, 0), written.name, held, tuple(filter(None, pointers)), ctrl)
 
 
-def in_order(
-    ops: Sequence[Named], notes: tuple[str, ...] = (), codes: str = "ptoas"
-) -> list[Chosen]:
-    """Returns ops with the registers that the ops before them leave."""
-    state = RegisterState()
-    found: list[Chosen] = []
-    raws = {}
-    for op, name in ops:
-        if isinstance(op, Raw):
-            raws[len(found)] = replace(op, ctrl=state.ctrl)
-            found.append(other(name))
-            continue
-        if isinstance(op, LegacySet):
-            state.write(op)
-        elif isinstance(op, CtrlOp):
-            state.write_ctrl(op)
-        writes = isinstance(op, LegacySet | CtrlOp)
-        held = state.now if writes or isinstance(op, LegacyCopy) else DmaRegisters()
-        ctrl = state.ctrl if writes or reads_ctrl(op) else 0
-        found.append(Chosen(Lowering(op, held, ctrl), name, notes=notes))
-    for at, one in zip(raws, of_raw([*raws.values()], codes, notes), strict=True):
-        found[at] = replace(one, place="")
-    return found
+def issued(op: AnyOp, state: RegisterState) -> Lowering:
+    """Returns an op with the registers at its issue, after it if it writes one."""
+    if isinstance(op, LegacySet):
+        state.write(op)
+    elif isinstance(op, CtrlOp):
+        state.write_ctrl(op)
+    writes = isinstance(op, LegacySet | CtrlOp)
+    held = state.now if writes or isinstance(op, LegacyCopy) else DmaRegisters()
+    return Lowering(op, held, state.ctrl if writes or reads_ctrl(op) else 0)
+
+
+def _in_order(written: Statements, codes: str, *, ubuf_blocks: bool) -> Iterator[Chosen]:
+    """Yields the ops of a text with the registers that the ops before them leave."""
+    state, reader, notes = RegisterState(), RawReader(codes), written.notes
+    for one in written.ops:
+        if one.name in READ_BACK:
+            yield of_raw(_raw(one, state.ctrl), reader, notes)
+        else:
+            op = op_of(one, ubuf_blocks=ubuf_blocks)
+            yield Chosen(issued(op, state), one.name, notes=notes)
