@@ -7,7 +7,7 @@ panel beside it, or from stack to stack below it. ``VIEWS`` has a row for each w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -16,7 +16,10 @@ from tb.isa.spaces import Space, located
 
 ALONG, DOWN, PANEL, STACK = "along", "down", "panel", "stack"
 
-_ROWS = {"loop": (STACK, STACK), "row": (DOWN, DOWN), "burst": (DOWN, DOWN), "run": (DOWN, DOWN)}
+_ROWS = {
+    **dict.fromkeys(("loop0", "loop1", "loop2"), (STACK, STACK)),
+    **dict.fromkeys(("row", "burst", "run"), (DOWN, DOWN)),
+}
 
 VIEWS: dict[str, dict[str, tuple[str, str]]] = {
     "rows": {**_ROWS, "element": (ALONG, ALONG), "copy": (ALONG, ALONG)},
@@ -68,7 +71,7 @@ class Cell:
 
     Attributes:
         x, size: First byte of the line and bytes.
-        block: Number of the block.
+        block: Numbers of the block.
         kind: Kind of the bytes, or ``read``.
         colour: Number of the colour, -1 for the kind's own.
         start: Address of the first byte.
@@ -77,7 +80,7 @@ class Cell:
 
     x: int
     size: int
-    block: int
+    block: tuple[int, ...]
     kind: str
     colour: int
     start: int
@@ -137,7 +140,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """An axis on one side: its role, and the step of an iteration here, there, and in lines."""
+    """An axis on one side: its role, and the bytes of an iteration here and on the other side."""
 
     axis: Axis
     role: str
@@ -177,13 +180,24 @@ class _Face:
         down = any(way.lines > 1 for way in self.of(DOWN))
         return [(at, 0, k) if down else (at, at, 0) for k, at in enumerate(self.part.pieces)]
 
+    def other(self, there: int) -> str:
+        """Returns the bytes ``there`` after the first ones on the other side, as text."""
+        part = self.part
+        if self.source:
+            return place(part.space, part.dst + there, part.size)
+        if part.source is None:
+            return part.how
+        return place(part.source, part.src + there, part.piece)
+
 
 def _face(part: Part, view: str, *, source: bool) -> _Face:
     ways = []
     for axis in part.axes:
-        name = axis.name if axis.name in VIEWS[view] else axis.name.rstrip("0123456789")
-        role, steps = VIEWS[view][name], (axis.src, axis.dst)
-        ways.append(_Way(axis, *((role[0], *steps) if source else (role[1], *steps[::-1]))))
+        at_source, at_target = VIEWS[view][axis.name]
+        if source:
+            ways.append(_Way(axis, at_source, axis.src, axis.dst))
+        else:
+            ways.append(_Way(axis, at_target, axis.dst, axis.src))
     base, size = (part.src, part.piece) if source else (part.dst, part.size)
     return _Face(part, source, tuple(ways), base, size)
 
@@ -204,7 +218,9 @@ def _tile(faces: Sequence[_Face], space: Space) -> Tile:
     start = min(face.origin for face in faces)
     lines: dict[tuple[int, int, int], Line] = {}
     for face in faces:
-        _draw(face, start, weights, lines)
+        for key, cell in _cells(face, start, weights):
+            line = lines.setdefault(key, Line(*key, cell.start - cell.x))
+            line.cells.append(cell)
     first = min(key[2] for key in lines)
     # Panels that are left out take no room.
     panels = {panel: place for place, panel in enumerate(sorted({key[1] for key in lines}))}
@@ -232,50 +248,41 @@ def _weights(faces: Sequence[_Face]) -> dict[str, int]:
     return found
 
 
-def _draw(
-    face: _Face, start: int, weights: dict[str, int], lines: dict[tuple[int, int, int], Line]
-) -> None:
-    """Adds the cells of a part to the lines."""
-    part, limits = face.part, [min(way.axis.count, MOST[way.role]) for way in face.ways]
+def _cells(
+    face: _Face, start: int, weights: dict[str, int]
+) -> Iterator[tuple[tuple[int, int, int], Cell]]:
+    """Yields the cells of a part, each with stack, panel and number of its line.
+
+    ``start`` is the address that has offset 0 in line 0.
+    """
+    part, ways = face.part, face.ways
+    kind = "read" if face.source else part.kind
     end = MOST[DOWN] + sum(way.axis.first * weights[way.axis.name] for way in face.of(DOWN))
-    for numbers in product(*map(range, limits)):
-        places = dict.fromkeys(MOST, 0)
-        x, colour, block, here, there = face.origin - start, 0, 0, 0, 0
-        for way, k in zip(face.ways, numbers, strict=True):
-            axis = way.axis
-            here, there = here + k * way.here, there + k * way.there
-            if way.role == ALONG:
-                x += k * way.here
-            else:
-                places[way.role] += (axis.first + k) * weights[axis.name]
-            if axis.name in COLOURED:
-                colour = (axis.first + k) % COLOURS
-            elif axis.name in BLOCKS:
-                block = block * 2 + axis.first + k
-        if places[DOWN] >= end:
+    for numbers in product(*(range(min(way.axis.count, MOST[way.role])) for way in ways)):
+        steps = [*zip(ways, numbers, strict=True)]
+        stack, panel, down = (
+            sum((w.axis.first + k) * weights[w.axis.name] for w, k in steps if w.role == role)
+            for role in (STACK, PANEL, DOWN)
+        )
+        if down >= end:
             continue
-        for offset, shift, down in face.pieces:
-            at = face.base + here + offset
-            key = (places[STACK], places[PANEL], places[DOWN] + down)
-            line = lines.setdefault(key, Line(*key, at - x - shift))
-            own = colour if face.source or part.kind == DATA else -1
-            kind, other = "read" if face.source else part.kind, _other(face, there)
-            line.cells.append(Cell(x + shift, face.size, block, kind, own, at, other))
+        shown = {way.axis.name: way.axis.first + k for way, k in steps}
+        block = tuple(k for name, k in shown.items() if name in BLOCKS)
+        colour = -1
+        if face.source or part.kind == DATA:
+            colour = sum(k for name, k in shown.items() if name in COLOURED) % COLOURS
+        at = face.base + sum(way.here * k for way, k in steps)
+        x = face.origin - start + sum(way.here * k for way, k in steps if way.role == ALONG)
+        other = face.other(sum(way.there * k for way, k in steps))
+        for offset, shift, line in face.pieces:
+            cell = Cell(x + shift, face.size, block, kind, colour, at + offset, other)
+            yield (stack, panel, down + line), cell
 
 
 def place(space: Space, at: int, size: int) -> str:
     """Returns bytes as text, with the name of their memory."""
     name, start = located(space, at)
     return f"{name.upper()} {start:#x}..{start + size - 1:#x}"
-
-
-def _other(face: _Face, there: int) -> str:
-    part = face.part
-    if face.source:
-        return place(part.space, part.dst + there, part.size)
-    if part.source is None:
-        return part.how
-    return place(part.source, part.src + there, part.piece)
 
 
 def _joined(cells: Iterable[Cell]) -> list[Cell]:
