@@ -19,7 +19,6 @@ from tb.isa.dma.legacy import (
     CopyUbufToGm,
     CopyUbufToUbuf,
     DmaRegisters,
-    LegacySet,
     LoopRegisters,
     SetMovPadVal,
     lower_ubuf_copy,
@@ -244,23 +243,26 @@ def _legacy_form(op: Any, desc: DmaOp | BurstOp) -> list[OpForm]:
     if len(desc.loops) > 2:
         note = f"none: {len(desc.loops)} loops, the registers have 2"
         return [OpForm("legacy", (), _MAPPING, note)]
+    way = UBTOOUT if desc.spec.name == "mte_ub_gm" else OUTTOUB
+    ops: list[AnyOp] = [*writes_between(DmaRegisters(), _registers(desc, way))]
+    gm, ub, rows = desc.ext_addr, desc.loc_addr, (desc.n_burst, desc.len)
+    strides = desc.ext_stride, desc.loc_stride
+    if way == UBTOOUT:
+        ops.append(CopyUbufToGm(ub, gm, 0, *rows, desc.l2, *strides, **types))
+    else:
+        if desc.padded:
+            dtype = op.pad.dtype if getattr(op, "pad", None) else f"i{8 * desc.elem_bytes}"
+            ops.append(SetMovPadVal(dtype, desc.pad_value))
+        unit = desc.elem_bytes if current().legacy_pad_unit == "elements" else 1
+        pads = desc.left_bytes // unit, desc.right_bytes // unit, int(desc.padded)
+        ops.append(CopyGmToUbuf(gm, ub, 0, *rows, *pads, desc.l2, *strides, **types))
+    note = "from the registers as after reset: counts 1, strides 0, pad value 0"
+    return [OpForm("legacy", tuple(map(to_text, ops)), _MAPPING, note)]
+
+
+def _registers(desc: DmaOp, way: str) -> DmaRegisters:
+    """Returns registers with the loops of a copy in one direction, the others as after reset."""
     first, second = (*desc.loops, *[Loop(1, 0, 0)] * 2)[:2]
     strides = (first.src_stride, first.dst_stride), (second.src_stride, second.dst_stride)
     loops = LoopRegisters((first.count, second.count), strides)
-    rows = desc.n_burst, desc.len
-    gm, ub = desc.ext_addr, desc.loc_addr
-    row_steps = desc.ext_stride, desc.loc_stride
-    writes: tuple[LegacySet, ...]
-    if desc.spec.name == "mte_ub_gm":
-        writes = writes_between(DmaRegisters(), DmaRegisters(ubtoout=loops), (UBTOOUT,))
-        last: AnyOp = CopyUbufToGm(ub, gm, 0, *rows, desc.l2, *row_steps, **types)
-    else:
-        writes = writes_between(DmaRegisters(), DmaRegisters(outtoub=loops), (OUTTOUB,))
-        if desc.padded:
-            dtype = op.pad.dtype if getattr(op, "pad", None) else f"i{8 * desc.elem_bytes}"
-            writes = (*writes, SetMovPadVal(dtype, desc.pad_value))
-        unit = desc.elem_bytes if current().legacy_pad_unit == "elements" else 1
-        pads = desc.left_bytes // unit, desc.right_bytes // unit, int(desc.padded)
-        last = CopyGmToUbuf(gm, ub, 0, *rows, *pads, desc.l2, *row_steps, **types)
-    note = "from the registers as after reset: counts 1, strides 0, pad value 0"
-    return [OpForm("legacy", tuple(map(to_text, (*writes, last))), _MAPPING, note)]
+    return DmaRegisters(ubtoout=loops) if way == UBTOOUT else DmaRegisters(outtoub=loops)

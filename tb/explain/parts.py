@@ -96,14 +96,6 @@ class Part:
         """First address after the destination."""
         return self.dst + sum((axis.count - 1) * axis.dst for axis in self.axes) + self.size
 
-    @property
-    def read(self) -> tuple[int, int] | None:
-        """First address of the source and the one after it, or None."""
-        if self.source is None:
-            return None
-        last = sum((axis.count - 1) * axis.src for axis in self.axes)
-        return self.src + min(self.pieces), self.src + last + max(self.pieces) + self.piece
-
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -175,60 +167,58 @@ class Link:
         return all(b <= c <= b + 1 for _, b, c, _ in pairs)
 
 
+Iteration = tuple[tuple[int, ...], int]
+"""Numbers of an iteration of every axis, from 0, and its address on one side."""
+
+
 def _iterations(
-    axes: Sequence[Axis], step: str, base: int, size: int, low: int, high: int
-) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Yields the iterations whose ``size`` bytes at ``base`` meet ``low .. high - 1``.
+    steps: Sequence[tuple[int, int]], base: int, size: int, low: int, high: int
+) -> Iterator[Iteration]:
+    """Yields the iterations whose ``size`` bytes, the first at ``base``, meet ``low .. high - 1``.
 
-    ``step`` is ``"src"`` or ``"dst"``. Iterations are numbered from 0; with them comes the address.
+    ``steps`` has count and stride of each axis on one side.
     """
-    reach = [size] * (len(axes) + 1)
-    for place in range(len(axes) - 1, -1, -1):
-        reach[place] = reach[place + 1] + (axes[place].count - 1) * getattr(axes[place], step)
-
-    def inside(place: int, at: int) -> Iterator[tuple[tuple[int, ...], int]]:
-        if at >= high or at + reach[place] <= low:
-            return
-        if place == len(axes):
-            yield (), at
-            return
-        stride, count, rest = getattr(axes[place], step), axes[place].count, reach[place + 1]
-        first, stop = 0, count
-        if stride:
-            first = max(0, -((at + rest - low - 1) // stride)) if at + rest <= low else 0
-            stop = min(count, -((at - high) // stride))
-        for number in range(first, stop):
-            for tail, address in inside(place + 1, at + number * stride):
-                yield (number, *tail), address
-
-    yield from inside(0, base)
+    reach = size + sum((count - 1) * stride for count, stride in steps)
+    if base >= high or base + reach <= low:
+        return
+    if not steps:
+        yield (), base
+        return
+    (count, stride), *inner = steps
+    rest = reach - (count - 1) * stride
+    first, stop = 0, count
+    if stride:
+        first = max(0, (low - base - rest) // stride + 1)
+        stop = min(count, -((base - high) // stride))
+    for number in range(first, stop):
+        for tail, at in _iterations(inner, base + number * stride, size, low, high):
+            yield (number, *tail), at
 
 
 def _link(part: Part, numbers: tuple[int, ...], start: int, stop: int) -> Link:
-    """Returns the link of bytes ``start .. stop - 1`` of one unit of moved bytes, or of all of it.
+    """Returns the link of bytes ``start .. stop - 1`` of one unit.
 
     Of a unit that is computed, source is all that it is computed from.
     """
-    dst = part.dst + sum(k * axis.dst for k, axis in zip(numbers, part.axes, strict=True))
-    src = part.src + sum(k * axis.src for k, axis in zip(numbers, part.axes, strict=True))
-    index = tuple(k + axis.first for k, axis in zip(numbers, part.axes, strict=True))
-    sources: tuple[tuple[int, int], ...] = ()
-    if part.source is not None:
-        if part.moved:
-            sources = ((src + start, stop - start),)
-        else:
-            sources = tuple((src + offset, part.piece) for offset in sorted(part.pieces))
+    pairs = [*zip(numbers, part.axes, strict=True)]
+    dst = part.dst + sum(k * axis.dst for k, axis in pairs)
+    src = part.src + sum(k * axis.src for k, axis in pairs)
+    index = tuple(k + axis.first for k, axis in pairs)
+    sources = tuple((src + offset, part.piece) for offset in sorted(part.pieces))
+    if part.source is None:
+        sources = ()
+    elif part.moved:
+        sources = ((src + start, stop - start),)
     return Link(part, index, index, dst + start, stop - start, sources)
 
 
 def written_in(parts: Iterable[Part], space: Space, low: int, high: int) -> Iterator[Link]:
     """Yields what of ``low .. high - 1`` of a memory is written, part by part."""
     for part in parts:
-        if part.space is not space:
-            continue
-        for numbers, at in _iterations(part.axes, "dst", part.dst, part.size, low, high):
-            start, stop = max(low - at, 0), min(high - at, part.size)
-            yield _link(part, numbers, start, stop)
+        if part.space is space:
+            steps = [(axis.count, axis.dst) for axis in part.axes]
+            for numbers, at in _iterations(steps, part.dst, part.size, low, high):
+                yield _link(part, numbers, max(low - at, 0), min(high - at, part.size))
 
 
 def read_in(parts: Iterable[Part], space: Space, low: int, high: int) -> Iterator[Link]:
@@ -236,15 +226,14 @@ def read_in(parts: Iterable[Part], space: Space, low: int, high: int) -> Iterato
     for part in parts:
         if part.source is not space:
             continue
+        steps = [(axis.count, axis.src) for axis in part.axes]
         seen: set[tuple[int, ...]] = set()
         for offset in sorted(part.pieces):
-            start = part.src + offset
-            for numbers, at in _iterations(part.axes, "src", start, part.piece, low, high):
+            for numbers, at in _iterations(steps, part.src + offset, part.piece, low, high):
                 if part.moved:
                     yield _link(part, numbers, max(low - at, 0), min(high - at, part.size))
                 elif numbers not in seen:
-                    if len(part.pieces) > 1:
-                        seen.add(numbers)
+                    seen.add(numbers)
                     yield _link(part, numbers, 0, part.size)
 
 

@@ -67,14 +67,8 @@ Other = tuple[str, Profile, tuple[str, str], tuple[str, str]]
 """A profile to compare with: what differs, it, values here and there, and what each does."""
 
 
-@dataclass(frozen=True)
-class _Result:
-    rules: tuple[str, ...]
-    parts: tuple[Part, ...]
-
-    @property
-    def bytes(self) -> int:
-        return sum(part.bytes for part in self.parts)
+_Result = tuple[tuple[str, ...], tuple[Part, ...]]
+"""Rules that an op breaks, and its parts."""
 
 
 def _result(issued: Lowering, profile: Profile) -> _Result:
@@ -84,25 +78,21 @@ def _result(issued: Lowering, profile: Profile) -> _Result:
         broken = [one for one in verdicts(lowering) if one.state == BROKEN]
         fine = all(one.kind == "T" or one.rule in HINT_RULES for one in broken)
         desc = lowering.descriptor if fine else None
-        return _Result(tuple(one.rule for one in broken), parts_of(desc) if desc else ())
+        return tuple(one.rule for one in broken), parts_of(desc) if desc else ()
 
 
 def differences(issued: Lowering) -> tuple[Difference, ...]:
     """Returns what the other named profiles, and the other value of each knob alone, change."""
     profile = current()
-    mine = _result(issued, profile)
+    here = _result(issued, profile)
     found = []
     for what, other, values, effects in (*_profiles(profile), *_knobs(profile)):
-        theirs = _result(issued, other)
-        if theirs == mine:
-            continue
-        changes, more = _changes(mine.parts, theirs.parts)
-        found.append(
-            Difference(
-                what, *values, *effects, mine.rules, theirs.rules, mine.bytes, theirs.bytes,
-                changes, more,
-            )
-        )  # fmt: skip
+        there = _result(issued, other)
+        if here != there:
+            rules, parts = (here[0], there[0]), (here[1], there[1])
+            mine, theirs = (sum(part.bytes for part in side) for side in parts)
+            changes, more = _changes(*parts)
+            found.append(Difference(what, *values, *effects, *rules, mine, theirs, changes, more))
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 from tb.common.errors import PtoError
 from tb.explain.op import Explained, Parameter
 from tb.explain.parts import MOST_LINKS, Link, merged, read_in, written_in
-from tb.isa.spaces import L0_SEGMENTS, SEGMENTS, Space, located
+from tb.isa.spaces import L0_SEGMENTS, Space, located, memory_range
 
 NAMES: tuple[str, ...] = tuple(
     name
@@ -69,21 +69,6 @@ class Answer:
     touched: bool
 
 
-def ranges_of(name: str) -> tuple[tuple[Space, int, int], ...]:
-    """Returns what a name means: spaces, with the first address and the one after the last.
-
-    ``ub`` means both sub-blocks. An unknown name means nothing.
-    """
-    if name in L0_SEGMENTS:
-        addresses = SEGMENTS[Space.L0][L0_SEGMENTS[name]]
-        return ((Space.L0, addresses.start, addresses.stop),)
-    return tuple(
-        (space, 0, SEGMENTS[space][-1].stop)
-        for space in Space
-        if space is not Space.L0 and name in (space.keyword, space.name.lower())
-    )
-
-
 def question(text: str) -> Question:
     """Returns what a value of ``--bytes`` asks.
 
@@ -95,20 +80,20 @@ def question(text: str) -> Question:
     if match is None:
         raise PtoError(f"{text!r} names no bytes of a memory", where=where, legal=_SHAPE)
     name, begin, end = match.groups()
-    ranges = ranges_of(name.lower())
-    if not ranges:
+    names = ("ub0", "ub1") if name.lower() == "ub" else (name.lower(),)
+    if not {*names} <= {*NAMES}:
         raise PtoError(f"memory {name!r} is unknown", where=where, legal=", ".join(("ub", *NAMES)))
     first, last = _number(begin), _number(end or begin)
-    _, base, stop = ranges[0]
-    if not first <= last < stop - base:
-        legal = f"FIRST up to LAST, both in 0..{stop - base - 1:#x}"
+    spaces, ranges = zip(*map(memory_range, names), strict=True)
+    if not first <= last < len(ranges[0]):
+        legal = f"FIRST up to LAST, both in 0..{len(ranges[0]) - 1:#x}"
         raise PtoError(f"bytes {first:#x}..{last:#x} of {name}", where=where, legal=legal)
     if last - first >= MOST_BYTES:
         raise PtoError(
             f"{last - first + 1} bytes at once", where=where, legal=f"at most {MOST_BYTES} bytes",
             remedy="ask for a part of them; --json has the whole map",
         )  # fmt: skip
-    return Question(tuple(space for space, _, _ in ranges), base + first, base + last)
+    return Question(spaces, ranges[0][first], ranges[0][last])
 
 
 def _number(text: str) -> int:
