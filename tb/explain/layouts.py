@@ -34,13 +34,13 @@ NZ = (
 )
 SMALL_C0 = "element (g, n, d) at dst + 32*g*{dst_loop4} + (n*4 + d)*{size}"
 L0C = (
-    f"accumulator (r, m, n) at src + {L0C_WORD}*({{r}}(n div {GROUP})*{{src_stride}} + "
+    f"accumulator (r, m, n) at src + {L0C_WORD}*({{r_src}}(n div {GROUP})*{{src_stride}} + "
     f"m*{{row_step}}) + 4*(n mod {GROUP})"
 )
 INDEX = {
-    "nz2nd": "{r}m*{dst_stride} + n",
-    "nz2dn": "{r}n*{dst_stride} + m",
-    "nz2nz": "{r}(n div {width})*{dst_stride} + m*{width} + (n mod {width})",
+    "nz2nd": "{r_dst}m*{dst_stride} + n",
+    "nz2dn": "{r_dst}n*{dst_stride} + m",
+    "nz2nz": "{r_dst}(n div {width})*{dst_stride} + m*{width} + (n mod {width})",
 }
 SCALES = (
     f"fragment (x, y) at src + {SCALE_BYTES}*(({{m_start}} + x)*{{src_stride}} + {{k_start}} + y), "
@@ -51,10 +51,11 @@ L0_SOURCE = (
     f"{{m_start}} + p div {FRACTAL_ROWS}) + (p mod {FRACTAL_ROWS})*{C0_BYTES} + "
     "(q mod {c0})*{bits}/8"
 )
-L0_TARGET = (
-    f"element (p, q) to dst + {FRACTAL_BYTES}*(({{column}} div {{c0}})*{{dst_stride}} + {{row}} "
-    f"div {FRACTAL_ROWS}) + ({{row}} mod {FRACTAL_ROWS})*{C0_BYTES} + "
-    "({column} mod {c0})*{bits}/8"
+L0_TARGET, L0_TURNED = (
+    f"element (p, q) to dst + {FRACTAL_BYTES}*(({column} div {{c0}})*{{dst_stride}} + {row} "
+    f"div {FRACTAL_ROWS}) + ({row} mod {FRACTAL_ROWS})*{C0_BYTES} + "
+    f"({column} mod {{c0}})*{{bits}}/8"
+    for row, column in ("pq", "qp")
 )
 
 
@@ -115,16 +116,18 @@ def _nz(desc: MteGmL1Frac) -> Iterator[str]:
 
 
 def _fix(desc: FixOp) -> Iterator[str]:
-    values = field_values(desc)
-    repeat = f"r*{desc.loop3_src} + " if desc.loop3_en else ""
-    place = L0C.format(**values, r=repeat, row_step=desc.row_step)
-    yield f"source: L0C words of {L0C_WORD} B, N1 M N0: {place}"
-    bits = desc.dst_bits
-    names = {0: "omitted, as nz2nd", 1: "nz2nd", NZ2DN: "nz2dn", NZ2NZ: "nz2nz"}
-    repeat = f"r*{desc.loop3_dst} + " if desc.loop3_en else ""
-    index = INDEX[names[desc.layout or 1]].format(**values, r=repeat, width=desc.nz_columns)
-    unit = f"{bits // 8} B" if bits >= 8 else "4 bits, the even index in the low half"
-    yield f"destination: layout {names[desc.layout]}: element {index}, of {unit}"
+    values = {
+        **field_values(desc),
+        "r_src": f"r*{desc.loop3_src} + " if desc.loop3_en else "",
+        "r_dst": f"r*{desc.loop3_dst} + " if desc.loop3_en else "",
+        "row_step": desc.row_step,
+        "width": desc.nz_columns,
+    }
+    yield f"source: L0C words of {L0C_WORD} B, N1 M N0: {L0C.format(**values)}"
+    layout = view_of(desc)
+    index = INDEX[layout].format(**values)
+    written = layout if desc.layout else f"omitted, as {layout}"
+    yield f"destination: layout {written}: element {index}, of {_size(desc.dst_bits)}"
     if desc.spec.destination == "ub" and desc.ub_mode != UB_WHOLE:
         m, n = desc.halves
         what = f"rows 0..{m - 1} and {m}..{desc.m - 1}"
@@ -132,6 +135,10 @@ def _fix(desc: FixOp) -> Iterator[str]:
             what = f"columns 0..{n - 1} and {n}..{desc.n - 1}"
         yield f"split: {what} go to sub-blocks 0 and 1, each from its own index 0 on"
     yield f"value: {' -> '.join(steps(desc))}"
+
+
+def _size(bits: int) -> str:
+    return f"{bits // 8} B" if bits >= 8 else "4 bits, the even index in the low half"
 
 
 def _l0(desc: L0Load) -> Iterator[str]:
@@ -144,16 +151,14 @@ def _l0(desc: L0Load) -> Iterator[str]:
         )
         yield SCALES.format(**values)
         return
-    size = "4 bits, the even index in the low half" if bits < 8 else f"{bits // 8} B"
     yield (
         f"{counted(desc.k_step, 'C0 column')} of {counted(desc.m_step, 'fractal')}: P = "
-        f"{FRACTAL_ROWS * desc.m_step} rows, Q = {c0 * desc.k_step} elements of {size}, "
+        f"{FRACTAL_ROWS * desc.m_step} rows, Q = {c0 * desc.k_step} elements of {_size(bits)}, "
         f"C0 = {c0}, to {desc.spec.memory}"
     )
     yield f"source: {L0_SOURCE.format(**values)}"
-    row, column = ("q", "p") if desc.transpose else ("p", "q")
-    place = L0_TARGET.format(**values, row=row, column=column)
-    yield f"destination: {'transposed: ' if desc.transpose else ''}{place}"
+    place = f"transposed: {L0_TURNED}" if desc.transpose else L0_TARGET
+    yield f"destination: {place.format(**values)}"
 
 
 def _fill(desc: RawFillL1) -> Iterator[str]:
@@ -191,15 +196,32 @@ def view_of(desc: Op) -> str:
     return "rows"
 
 
+FORMULAS: dict[str, tuple[str, ...]] = {
+    "burst": (
+        "burst j: {read}*len B from src_addr + j*{read}*(len + src_gap)",
+        "to dst_addr + j*{unit}*(len + dst_gap), 0 <= j < n_burst",
+    ),
+    "nz": (NZ, f"small-C0: {SMALL_C0}"),
+    "fix": (
+        L0C,
+        *(f"{name}: element {text}" for name, text in INDEX.items()),
+        "8 for 16 in nz2nz with the channel split",
+    ),
+    "l0": (L0_SOURCE, L0_TARGET, f"transposed: {L0_TURNED}"),
+    "scales": (SCALES,),
+    "fill": (
+        f"repeat j: {UB_BLOCK}*len B of raw, its low 16 bits or all 32,",
+        f"to dst_addr + offset + j*{UB_BLOCK}*(len + dst_gap), 0 <= j < n_burst",
+    ),
+}
+"""Family of a descriptor, or ``scales``, to the formulas of the op table."""
+
+
 class _Names(dict[str, str]):
-    """The name of each field for its value."""
+    """Values of the op table; of a field its name."""
 
     def __missing__(self, name: str) -> str:
         return name
-
-
-def _named(text: str, **values: str) -> str:
-    return text.format_map(_Names(values))
 
 
 def _of_rows(spec: OpSpec) -> tuple[str, ...]:
@@ -208,51 +230,21 @@ def _of_rows(spec: OpSpec) -> tuple[str, ...]:
         what, step = f"burst j: {UB_BLOCK}*len B", f"{UB_BLOCK}*(len + {{side}}_stride)"
     else:
         what, step = "row j: len B", "{side}_stride"
+    text = f"{{side}}_addr + j*{step}{loops}"
     sides = ("loc", "ext") if spec is MTE_UB_GM else ("ext", "loc")
-    source, target = (
-        f"{side}_addr + j*{step.format(side=side)}{loops.format(side=side)}" for side in sides
-    )
+    source, target = (text.format(side=side) for side in sides)
     return (f"{what} from {source}", f"to {target}, 0 <= j < n_burst, 0 <= ik < loopk_count")
-
-
-def _of_bursts(spec: BurstSpec) -> tuple[str, ...]:
-    read = written = str(spec.unit)
-    if spec is MTE_L1_BT:
-        read = "size"
-    return (
-        f"burst j: {read}*len B from src_addr + j*{read}*(len + src_gap)",
-        f"to dst_addr + j*{written}*(len + dst_gap), 0 <= j < n_burst",
-    )
-
-
-def _of_write_back() -> tuple[str, ...]:
-    source = _named(L0C, r="r*loop3_src + ", row_step="(k of nz2dn, else 1)")
-    indices = (f"{name}: element {_named(text, r='r*loop3_dst + ', width='16')}"
-               for name, text in INDEX.items())  # fmt: skip
-    return (source, *indices, "8 for 16 in nz2nz with the channel split")
 
 
 def formulas(spec: OpSpec) -> tuple[str, ...]:
     """Returns what an op does, with names of fields."""
+    family = "scales" if getattr(spec, "scales", False) else spec.layout.family
+    if family == "dma":
+        return _of_rows(spec)
+    values = _Names(
+        r_src="r*loop3_src + ", r_dst="r*loop3_dst + ", width="16",
+        row_step="(k of nz2dn, else 1)",
+    )  # fmt: skip
     if isinstance(spec, BurstSpec):
-        return _of_bursts(spec)
-    match spec.layout.family:
-        case "dma":
-            return _of_rows(spec)
-        case "nz":
-            return (_named(NZ), f"small-C0: {_named(SMALL_C0)}")
-        case "fix":
-            return _of_write_back()
-        case "fill":
-            step = f"j*{UB_BLOCK}*(len + dst_gap)"
-            return (
-                f"repeat j: {UB_BLOCK}*len B of raw, its low 16 bits or all 32,",
-                f"to dst_addr + offset + {step}, 0 <= j < n_burst",
-            )
-    if getattr(spec, "scales", False):
-        return (_named(SCALES),)
-    return (
-        _named(L0_SOURCE),
-        _named(L0_TARGET, row="p", column="q"),
-        f"transposed: {_named(L0_TARGET, row='q', column='p')}",
-    )
+        values |= {"unit": str(spec.unit), "read": "size" if spec is MTE_L1_BT else str(spec.unit)}
+    return tuple(text.format_map(values) for text in FORMULAS[family])
