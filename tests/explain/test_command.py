@@ -49,15 +49,6 @@ EVERY_OP = {
 ELEMENTS = {"mte_gm_ub": "f16", "mte_l1_bt": "bf16,f32", "mte_l0c_gm": "f32"}
 
 
-def told(what: str, _: object, **options: Any) -> dict[str, Any]:
-    """Returns the JSON of the one op."""
-    return record(what, **options)
-
-
-def text_of(what: str, _: object, **options: Any) -> str:
-    return output(what, **options)
-
-
 def test_every_op_and_legacy_form_is_here() -> None:
     assert set(EVERY_OP) == {*OPS, *LEGACY_FORMS}
 

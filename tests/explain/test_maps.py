@@ -29,7 +29,7 @@ from tb.isa.profile import parse_profile, using
 from tb.isa.spaces import Space
 from tb.isa.status import Status
 from tests.explain.drawn import Drawn, drawn, links_of, memories, predicted, run
-from tests.explain.test_command import text_of, told
+from tests.explain.records import output, record
 
 PROFILES = ("seed", "a5", "tail = fill", "a5, tail = keep, pad_end = stride")
 
@@ -175,15 +175,13 @@ UPDATES: dict[str, tuple[str, int, str]] = {
 
 
 @pytest.mark.parametrize("before", UPDATES)
-def test_an_atomic_store_names_its_type_and_operation(
-    before: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_atomic_store_names_its_type_and_operation(before: str) -> None:
     store, size, words = UPDATES[before]
-    found = told(f"{before}; {store}", capsys, bytes=("gm:0x1064..0x1067",))
+    found = record(f"{before}; {store}", bytes=("gm:0x1064..0x1067",))
     line = f"read-modify-write of GM, elements of {size} B: {words}"
     assert (found["status"], found["pipe"]) == ("legal", "PIPE_MTE3")
     assert line in found["layout"]
-    assert f"  {line}\n" in text_of(f"{before}; {store}", capsys, show="bytes")
+    assert f"  {line}\n" in output(f"{before}; {store}", show="bytes")
     (part,) = found["parts"]
     assert (part["size"], part["bytes"], part["moved"], part["how"]) == (size, 48, False, words)
     # Row 1 begins at 0x1000 + 100 and at 0x20 + 64; neighbours are one range.
@@ -191,8 +189,8 @@ def test_an_atomic_store_names_its_type_and_operation(
     assert (one["start"], one["size"], one["from"]) == (0x1064, 4, [[0x60, 4]])
 
 
-def test_ctrl_without_a_type_is_a_plain_store(capsys: pytest.CaptureFixture[str]) -> None:
-    plain = told(f"set_ctrl 0x1000000000200; {STORE}", capsys)
+def test_ctrl_without_a_type_is_a_plain_store() -> None:
+    plain = record(f"set_ctrl 0x1000000000200; {STORE}")
     assert "CTRL" not in {word["name"] for word in plain["words"]}
     assert plain["parts"][0]["moved"]
 
@@ -207,13 +205,11 @@ ILLEGAL = {
 
 
 @pytest.mark.parametrize("text", ILLEGAL)
-def test_an_illegal_atomic_store_writes_nothing(
-    text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = told(text, capsys)
+def test_an_illegal_atomic_store_writes_nothing(text: str) -> None:
+    found = record(text)
     assert (found["status"], found["verdict"].partition(":")[0]) == ("error", ILLEGAL[text])
     assert found["parts"] == []
-    assert told(f"set_atomic_f16; {ODD}", capsys)["status"] == "legal"
+    assert record(f"set_atomic_f16; {ODD}")["status"] == "legal"
 
 
 # --- formulas of the op table ---------------------------------------------------------------------
