@@ -14,7 +14,7 @@ from tb.explain.parts import Part
 from tb.explain.profiles import Difference, differences
 from tb.explain.raw import COPIES
 from tb.explain.rules import BROKEN, Verdict, verdicts
-from tb.explain.steps import Chosen
+from tb.explain.steps import NOWHERE, Chosen
 from tb.explain.words import WordValue, words_of
 from tb.isa.ctrl import CtrlOp
 from tb.isa.descriptor import field_values, packed
@@ -134,8 +134,9 @@ def explain(one: Chosen) -> Explained:
     form = COPIES[one.name].op if one.name in COPIES else TEXT_FORMS.get(one.name, one.name)
     pipe = PIPES.get(form)
     text, words, notes = (raw.text, raw.words, raw.notes) if raw else (f"pto.{one.name}", (), ())
+    place = "" if one.place == NOWHERE else str(one.place)
     record = Explained(
-        one.name, text, one.place, one.run, (*one.notes, *notes), pipe.value if pipe else "",
+        one.name, text, place, one.run, (*one.notes, *notes), pipe.value if pipe else "",
         str(current()), UNKNOWN, one.unknown, words=words,
     )  # fmt: skip
     if one.unknown:

@@ -88,20 +88,40 @@ def of_file(
         raise PtoError(f"{path} has no op that moves data", where=str(path))
     if not lines and not numbers:
         return _known(found, run)
-    chosen = [one for one in (*found, *others) if _line(one) in lines]
+    every = [*found, *others]
+    wanted = _in_lines(every, found, lines) | _numbered(found, numbers)
+    return _known([one for one in every if one.place in wanted], run)
+
+
+def _in_lines(every: list[Chosen], found: list[Chosen], lines: Sequence[int]) -> set[Place]:
+    """Returns the places of the ops that begin in these lines.
+
+    Raises:
+        PtoError: in one of them none does.
+    """
+    places = {one.place for one in every if one.place.line in lines}
     for line in lines:
-        if line not in map(_line, chosen):
+        if all(place.line != line for place in places):
+            legal = ", ".join(map(str, sorted({one.place.line for one in found})))
             raise PtoError(
                 f"no op that moves data begins in line {line}", where=f"--line {line}",
-                legal=f"lines {', '.join(map(str, sorted({*map(_line, found)})))}",
+                legal=f"lines {legal}",
             )  # fmt: skip
-    ordered = [*dict.fromkeys(one.place for one in found)]
+    return places
+
+
+def _numbered(found: list[Chosen], numbers: Sequence[int]) -> set[Place]:
+    """Returns the places of the ops with these numbers, from 1.
+
+    Raises:
+        PtoError: there is no such op.
+    """
+    places = [*dict.fromkeys(one.place for one in found)]
     for number in numbers:
-        if not 1 <= number <= len(ordered):
-            legal = f"1..{len(ordered)}"
+        if not 1 <= number <= len(places):
+            legal = f"1..{len(places)}"
             raise PtoError(f"there is no op {number}", where=f"--op {number}", legal=legal)
-    wanted = {ordered[number - 1] for number in numbers} | {one.place for one in chosen}
-    return _known([one for one in (*found, *others) if one.place in wanted], run)
+    return {places[number - 1] for number in numbers}
 
 
 def _of_function(
@@ -119,12 +139,8 @@ def _of_function(
     seen = _Seen(run, tuple(notes), _missing(walked, known), codes)
     seen.add(walked, None)
     seen.add_untaken(walk, walked)
-    skipped = [other(one.name.removeprefix("pto."), str(one.place)) for one in walked.skipped]
+    skipped = [other(one.name.removeprefix("pto."), one.place) for one in walked.skipped]
     return seen.ordered({core.number for core in running(source)}), skipped
-
-
-def _line(one: Chosen) -> int:
-    return int(one.place.rsplit(":", 2)[-2])
 
 
 def _walked(source: Source, **options: Any) -> Trace:
@@ -174,7 +190,7 @@ class _Seen:
         executions: dict[tuple[Place, int], list[Chosen]] = {}
         for step, one in self._chosen(walked):
             if only is None or step.place in only:
-                named = replace(one, place=str(step.place))
+                named = replace(one, place=step.place)
                 executions.setdefault((step.place, step.core), []).append(named)
         for key, every in executions.items():
             number = min(self.run, len(every)) if only is None else 1
@@ -232,11 +248,11 @@ class _Seen:
         return found
 
 
-def _written(source: Source, told: set[str]) -> list[Chosen]:
+def _written(source: Source, told: set[Place]) -> list[Chosen]:
     """Returns the ops of the text with a sentence that are not told yet: flags, signals, fences."""
     found = []
     for op in source.module.walk():
-        name, place = op.name.removeprefix("pto."), str(source.place(op))
+        name, place = op.name.removeprefix("pto."), source.place(op)
         if name != op.name and place not in told and sentence(name):
             found.append(other(name, place))
     return found
@@ -263,7 +279,7 @@ def _known(chosen: list[Chosen], run: int) -> list[Chosen]:
     if chosen and all(one.unknown and one.op for one in chosen):
         raise PtoError(
             chosen[0].unknown.partition(": ")[0],
-            where=chosen[0].place,
+            where=str(chosen[0].place),
             legal="operands that are constants, or arguments that are given",
             remedy=chosen[0].unknown.partition(": ")[2],
         )

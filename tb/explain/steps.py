@@ -31,6 +31,9 @@ from tb.language.place import Place
 from tb.language.run.registers import RegisterState
 from tb.language.trace import Raw
 
+NOWHERE = Place("", 0, 0)
+"""Place of an op in no file."""
+
 Unit = Literal["bytes", "blocks"]
 UNITS: tuple[str, ...] = get_args(Unit)
 """Values of option ``ubuf_to_ubuf``."""
@@ -44,7 +47,7 @@ class Chosen:
         lowering: The op with the registers at its issue, after an op that writes one; None for one
             that has no byte map and writes no register.
         name: Mnemonic as written.
-        place: Its place, or empty.
+        place: Its place, or ``NOWHERE``.
         run: Which execution of how many, or empty for the only one.
         notes: Assumptions.
         unknown: Why it cannot be explained, where an operand is not known; else empty.
@@ -54,7 +57,7 @@ class Chosen:
 
     lowering: Lowering | None
     name: str
-    place: str = ""
+    place: Place = NOWHERE
     run: str = ""
     notes: tuple[str, ...] = ()
     unknown: str = ""
@@ -165,7 +168,7 @@ def of_raw(step: Raw, reader: RawReader, notes: tuple[str, ...] = ()) -> Chosen:
     return Chosen(lowering, step.name, notes=notes, raw=raw)
 
 
-def other(name: str, place: str = "") -> Chosen:
+def other(name: str, place: Place = NOWHERE) -> Chosen:
     """Returns an op that has no byte map and writes no register."""
     return Chosen(None, name, place)
 
@@ -174,7 +177,7 @@ def _raw(written: Written, ctrl: int) -> Raw:
     """Returns the register form of a statement."""
     held = {name: one.kind.wrap(one.number) for name, one in written.operands.items()}
     pointers = (one.kind.pointer for one in written.operands.values())
-    return Raw(Place("", 0, 0), written.name, held, tuple(filter(None, pointers)), ctrl)
+    return Raw(NOWHERE, written.name, held, tuple(filter(None, pointers)), ctrl)
 
 
 def issued(op: AnyOp, state: RegisterState) -> Lowering:
