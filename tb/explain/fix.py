@@ -48,7 +48,6 @@ _STAGES = {
     DST_I32: ("integer", "-2^31..2^31-1"),
 }
 _NAMES = ("f32", "i32", "f16", "bf16", "i16", "e4m3fn", "hif8", "s8", "u8", "s4")
-_RELU_NAMES = {code: name for name, code in RELU_MODES.items()}
 _SAT_NAMES = {code: name for name, code in SAT_MODES.items() if name}
 _TYPE_NAMES = {code: name for name, code in ATOMIC_TYPES.items()}
 _OP_NAMES = {code: name for name, code in ATOMIC_OPS.items()}
@@ -91,25 +90,28 @@ def steps(desc: FixOp) -> tuple[str, ...]:
         found.append(f"* {slope} if below 0")
     elif desc.relu == RELU_MODES["normal_relu"]:
         found.append("normal_relu")
-    integer = desc.dst_code not in FLOAT_DSTS
-    if integer and mode.scale:
-        stage, limits = _STAGES[DST_U8 if unsigned(desc) else desc.dst_code]
-        found.append(f"round and clamp to {stage}")
-        if mode.vector:
-            found.append("+ offset of channel n")
-        if desc.clip_en:
-            found.append(f"clip {desc.clip:#x}")
-        found.append(f"clamp to {limits}")
-    else:
-        if desc.clip_en:
-            found.append(f"clip {desc.clip:#x}")
-        name = _NAMES[desc.dst_code]
-        if not integer and name != "f32":
-            found.append(f"to {name}, {_SAT_NAMES[_saturation(desc)]}")
+    found += _converted(desc)
     found.append(f"{'low 8 bits as ' if unsigned(desc) else ''}{_NAMES[desc.dst_code]} element")
     if desc.atomic_type:
         found.append(update(desc.atomic_type, desc.atomic_op, desc.sat == SAT_MODES["nosat"]))
     return tuple(found)
+
+
+def _converted(desc: FixOp) -> Iterator[str]:
+    """Yields the stages from the scaled value to the type of the element."""
+    clip = [f"clip {desc.clip:#x}"] if desc.clip_en else []
+    integer, name = desc.dst_code not in FLOAT_DSTS, _NAMES[desc.dst_code]
+    if not (integer and desc.mode.scale):
+        yield from clip
+        if not integer and name != "f32":
+            yield f"to {name}, {_SAT_NAMES[_saturation(desc)]}"
+        return
+    stage, limits = _STAGES[DST_U8 if unsigned(desc) else desc.dst_code]
+    yield f"round and clamp to {stage}"
+    if desc.mode.vector:
+        yield "+ offset of channel n"
+    yield from clip
+    yield f"clamp to {limits}"
 
 
 def is_moved(desc: FixOp) -> bool:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from tb.explain.forms import RAW, OpForm, forms_of
 from tb.explain.layouts import layout_lines, view_of
@@ -173,14 +172,11 @@ def _of_descriptor(record: Explained, desc: Op) -> Explained:
     record = replace(record, descriptor=_packed(desc))
     if record.status not in (LEGAL, UNDEFINED):
         return record
-    bytes_: dict[str, Any] = {
-        "parts": parts_of(desc),
-        "layout": layout_lines(desc),
-        "view": view_of(desc),
-    }
+    record = replace(record, parts=parts_of(desc), layout=layout_lines(desc), view=view_of(desc))
     if isinstance(desc, FixOp):
-        bytes_ |= {"notes": (*record.notes, *remarks(desc)), "parameters": _parameters(desc)}
-    return replace(record, **bytes_)
+        notes = (*record.notes, *remarks(desc))
+        record = replace(record, notes=notes, parameters=_parameters(desc))
+    return record
 
 
 def judged(rules: tuple[Verdict, ...], desc: Op | None) -> tuple[str, str]:

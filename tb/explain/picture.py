@@ -10,7 +10,7 @@ from textwrap import wrap
 
 from tb.explain.op import FINE, Explained
 from tb.explain.text import SECTIONS, heading, op_lines
-from tb.explain.tiles import Cell, Line, Tile, place, tiles
+from tb.explain.tiles import DOWN, PANEL, Cell, Line, Tile, place, tiles
 from tb.isa.spaces import hex_address, located
 
 WIDTH = 1240
@@ -81,6 +81,12 @@ def _text(x: float, y: float, words: str, style: str = "") -> str:
     return f'<text x="{x:g}" y="{y:g}"{name}>{escape(words)}</text>'
 
 
+def _bar(style: str, x: float, y: float, width: float, title: str = "") -> str:
+    end = f"><title>{escape(title)}</title></rect>" if title else "/>"
+    size = f'width="{width:.2f}" height="{LINE - 2}"'
+    return f'<rect class="{style}" x="{x:.2f}" y="{y:g}" {size}{end}'
+
+
 class _Canvas:
     """A tile on its way to the picture: places of lines and the scale."""
 
@@ -126,9 +132,10 @@ class _Canvas:
     def _note(self) -> str:
         """Returns what lines and panels are."""
         tile = self.tile
-        words = f"a line for each {tile.down}" if tile.down else "one line"
-        if tile.panels:
-            words += f", a panel for each {tile.panels}"
+        down, panels = tile.names(DOWN), tile.names(PANEL)
+        words = f"a line for each {down}" if down else "one line"
+        if panels:
+            words += f", a panel for each {panels}"
         if tile.gap:
             cut = ", cut" if self.shown < tile.width + tile.gap else ""
             words += f", {tile.gap} B to the next line{cut}"
@@ -151,12 +158,8 @@ class _Canvas:
     def _line(self, line: Line, at: float) -> list[str]:
         # Bytes of the next line are not between two lines.
         shown = min(self.shown, self.tile.pitch or self.shown)
-        x, width = self.x(line.panel, 0), shown * self.scale
-        found = [
-            f'<rect class="keep" x="{x:.2f}" y="{at:g}" width="{width:.2f}" height="{LINE - 2}"/>'
-        ]
-        found += [self._cell(line, cell, at) for cell in line.cells]
-        return found
+        keep = _bar("keep", self.x(line.panel, 0), at, shown * self.scale)
+        return [keep, *(self._cell(line, cell, at) for cell in line.cells)]
 
     def _cell(self, line: Line, cell: Cell, at: float) -> str:
         name = f"c{cell.colour}" if cell.colour >= 0 else _KINDS[cell.kind][0]
@@ -166,10 +169,7 @@ class _Canvas:
         told = f"{where}, {cell.size} B: {cell.kind}"
         if cell.other:
             told += f", {arrow} {cell.other}" if " 0x" in cell.other else f", {cell.other}"
-        return (
-            f'<rect class="{name}" x="{x:.2f}" y="{at:g}" width="{width:.2f}" height="{LINE - 2}">'
-            f"<title>{escape(told)}</title></rect>"
-        )
+        return _bar(name, x, at, width, told)
 
 
 def _name(tile: Tile) -> str:

@@ -155,7 +155,7 @@ def _profiles(op: Explained, _: int) -> Iterator[Line]:
         yield "  none: rules and bytes are the same with every knob", ""
     knobs = [one for one in op.profiles if one.what != "profile"]
     for one in op.profiles:
-        is_knob = one in knobs
+        is_knob = one.what != "profile"
         yield f"  {'knob ' if is_knob else ''}{one.what}: {one.here} here, {one.there} there", ""
         if is_knob:
             yield f"    here:  {one.effect_here}", ""

@@ -7,8 +7,9 @@ panel beside it, or from stack to stack below it. ``VIEWS`` has a row for each w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 
 from tb.explain.parts import DATA, Axis, Part
@@ -97,7 +98,7 @@ class Cell:
         return alike and self.x <= other.x <= self.end
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Line:
     """A line of a tile: its place, its address, and its cells."""
 
@@ -105,37 +106,7 @@ class Line:
     panel: int
     y: int
     address: int
-    cells: list[Cell] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Tile:
-    """The bytes of one memory.
-
-    Attributes:
-        space: The memory.
-        source: Whether they are read.
-        lines: Lines, by stack, panel and y.
-        width: Bytes of the longest line.
-        pitch: Bytes from line to line, 0 where they do not follow each other regularly.
-        left_out: What is not drawn, as text, or empty.
-        down: What the lines are, such as ``row``; empty for one alone.
-        panels: What the panels are, such as ``group``; empty for one alone.
-    """
-
-    space: Space
-    source: bool
-    lines: tuple[Line, ...]
-    width: int
-    pitch: int
-    left_out: str
-    down: str
-    panels: str
-
-    @property
-    def gap(self) -> int:
-        """Bytes from the end of the longest line to the start of the next one."""
-        return max(0, self.pitch - self.width)
+    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +173,67 @@ def _face(part: Part, view: str, *, source: bool) -> _Face:
     return _Face(part, source, tuple(ways), base, size)
 
 
+@dataclass(frozen=True)
+class Tile:
+    """The bytes of one memory.
+
+    Attributes:
+        space: The memory.
+        faces: Parts that are read or written there.
+        weights: How many places an iteration of an axis is apart from the next, in its role.
+        lines: Lines, by stack, panel and y.
+    """
+
+    space: Space
+    faces: tuple[_Face, ...]
+    weights: Mapping[str, int]
+    lines: tuple[Line, ...]
+
+    @property
+    def source(self) -> bool:
+        """Whether the bytes are read."""
+        return self.faces[0].source
+
+    @cached_property
+    def width(self) -> int:
+        """Bytes of the longest line."""
+        return max(cell.end for line in self.lines for cell in line.cells)
+
+    @cached_property
+    def pitch(self) -> int:
+        """Bytes from line to line, 0 where they do not follow each other regularly."""
+        down = [[way for way in face.of(DOWN) if way.axis.count > 1] for face in self.faces]
+        found = {min(way.here // way.lines for way in ways) for ways in down if ways}
+        return found.pop() if len(found) == 1 else 0
+
+    @property
+    def gap(self) -> int:
+        """Bytes from the end of the longest line to the start of the next one."""
+        return max(0, self.pitch - self.width)
+
+    @property
+    def left_out(self) -> str:
+        """What is shown of axes that are longer than a picture, as text, or empty."""
+        found: list[str] = []
+        for face in self.faces:
+            for way in face.ways:
+                axis, most = way.axis, MOST[way.role]
+                if way.role != DOWN and axis.count > most:
+                    last = axis.first + most - 1
+                    found.append(f"{axis.name} {axis.first}..{last} of {axis.count}")
+            down = [way.axis for way in face.of(DOWN) if way.axis.count > 1]
+            lines = 1 + sum((axis.count - 1) * self.weights[axis.name] for axis in down)
+            if lines > MOST[DOWN]:
+                names = " and ".join(axis.name for axis in down)
+                found.append(f"{MOST[DOWN]} of {lines} lines of {names}")
+        return f"shown: {', '.join(dict.fromkeys(found))}" if found else ""
+
+    def names(self, role: str) -> str:
+        """Returns the axes of a role that are used, such as ``row``, or nothing."""
+        axes = [way.axis for face in self.faces for way in face.of(role)]
+        return " and ".join(dict.fromkeys(x.name for x in axes if x.count > 1 or x.first))
+
+
 def tiles(parts: Sequence[Part], view: str) -> tuple[Tile, ...]:
     """Returns the tiles of an op, sources first."""
     found: dict[tuple[bool, Space], list[_Face]] = {}
@@ -210,28 +242,24 @@ def tiles(parts: Sequence[Part], view: str) -> tuple[Tile, ...]:
             space = part.source if source else part.space
             if space is not None:
                 found.setdefault((source, space), []).append(_face(part, view, source=source))
-    return tuple(_tile(faces, space) for (_, space), faces in found.items())
+    return tuple(_tile(tuple(faces), space) for (_, space), faces in found.items())
 
 
-def _tile(faces: Sequence[_Face], space: Space) -> Tile:
+def _tile(faces: tuple[_Face, ...], space: Space) -> Tile:
     weights = _weights(faces)
     start = min(face.origin for face in faces)
-    lines: dict[tuple[int, int, int], Line] = {}
+    found: dict[tuple[int, int, int], list[Cell]] = {}
     for face in faces:
         for key, cell in _cells(face, start, weights):
-            line = lines.setdefault(key, Line(*key, cell.start - cell.x))
-            line.cells.append(cell)
-    first = min(key[2] for key in lines)
-    # Panels that are left out take no room.
-    panels = {panel: place for place, panel in enumerate(sorted({key[1] for key in lines}))}
-    for line in lines.values():
-        line.y, line.panel, line.cells = line.y - first, panels[line.panel], _joined(line.cells)
-    ordered = sorted(lines.values(), key=lambda x: (x.stack, x.panel, x.y))
-    width = max(cell.end for line in ordered for cell in line.cells)
-    return Tile(
-        space, faces[0].source, tuple(ordered), width, _pitch(faces), _left_out(faces, weights),
-        _names(faces, DOWN), _names(faces, PANEL),
-    )  # fmt: skip
+            found.setdefault(key, []).append(cell)
+    # Lines count from 0, and panels that are left out take no room.
+    first = min(y for _, _, y in found)
+    panels = {panel: place for place, panel in enumerate(sorted({key[1] for key in found}))}
+    lines = tuple(
+        Line(stack, panels[panel], y - first, cells[0].start - cells[0].x, _joined(cells))
+        for (stack, panel, y), cells in sorted(found.items())
+    )
+    return Tile(space, faces, weights, lines)
 
 
 def _weights(faces: Sequence[_Face]) -> dict[str, int]:
@@ -249,7 +277,7 @@ def _weights(faces: Sequence[_Face]) -> dict[str, int]:
 
 
 def _cells(
-    face: _Face, start: int, weights: dict[str, int]
+    face: _Face, start: int, weights: Mapping[str, int]
 ) -> Iterator[tuple[tuple[int, int, int], Cell]]:
     """Yields the cells of a part, each with stack, panel and number of its line.
 
@@ -285,7 +313,7 @@ def place(space: Space, at: int, size: int) -> str:
     return f"{name.upper()} {start:#x}..{start + size - 1:#x}"
 
 
-def _joined(cells: Iterable[Cell]) -> list[Cell]:
+def _joined(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     """Returns cells of a line, neighbours of one colour as one."""
     found: list[Cell] = []
     for cell in sorted(cells, key=lambda x: (x.x, x.size)):
@@ -296,34 +324,4 @@ def _joined(cells: Iterable[Cell]) -> list[Cell]:
             first, final = last.other.partition("..")[0], cell.other.rpartition("..")[2]
             other = last.other if last.other == cell.other else f"{first}..{final}"
             found[-1] = replace(last, size=cell.end - last.x, other=other)
-    return found
-
-
-def _pitch(faces: Sequence[_Face]) -> int:
-    """Returns bytes from line to line, 0 where lines do not follow each other regularly."""
-    steps = [[x.here // x.lines for x in face.of(DOWN) if x.axis.count > 1] for face in faces]
-    found = {min(one) for one in steps if one}
-    return found.pop() if len(found) == 1 else 0
-
-
-def _left_out(faces: Sequence[_Face], weights: dict[str, int]) -> str:
-    """Returns what is shown of axes that are longer than a picture, as text, or nothing."""
-    found: list[str] = []
-    for face in faces:
-        for way in face.ways:
-            axis, most = way.axis, MOST[way.role]
-            if way.role != DOWN and axis.count > most:
-                last = axis.first + most - 1
-                found.append(f"{axis.name} {axis.first}..{last} of {axis.count}")
-        down = [way.axis for way in face.of(DOWN) if way.axis.count > 1]
-        lines = 1 + sum((axis.count - 1) * weights[axis.name] for axis in down)
-        if lines > MOST[DOWN]:
-            names = " and ".join(axis.name for axis in down)
-            found.append(f"{MOST[DOWN]} of {lines} lines of {names}")
-    return f"shown: {', '.join(dict.fromkeys(found))}" if found else ""
-
-
-def _names(faces: Sequence[_Face], role: str) -> str:
-    """Returns the axes of a role that are used, as words."""
-    axes = [way.axis for face in faces for way in face.of(role)]
-    return " and ".join(dict.fromkeys(x.name for x in axes if x.count > 1 or x.first))
+    return tuple(found)
