@@ -25,6 +25,7 @@ from tb.isa.fix.table import (
     RELU_MODES,
     SAT_MODES,
     SCALAR_RELU,
+    SCALE_MASK,
     UB_SPLIT_M,
     UB_SPLIT_N,
     VECTOR_RELU,
@@ -78,7 +79,7 @@ def steps(desc: FixOp) -> tuple[str, ...]:
         found.append("to f16 and back")
     elif mode.stage == "f32":
         found.append("to f32")
-    scale = "M1 of channel n" if mode.vector else f"M1 {desc.quant_scale & 0xFFFFE000:#010x}"
+    scale = "M1 of channel n" if mode.vector else f"M1 {desc.quant_scale & SCALE_MASK:#010x}"
     slope = "alpha of channel n" if desc.relu == VECTOR_RELU else "alpha"
     sloped = desc.relu in (SCALAR_RELU, VECTOR_RELU)
     replaces = sloped and mode.scale and current().alpha == "replace"

@@ -20,7 +20,7 @@ from tb.isa.dma.table import MTE_L1_UB, MTE_UB_GM
 from tb.isa.fields import OpSpec
 from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import FixOp
-from tb.isa.fix.table import ATOMIC_BYTES, GROUP, L0C_WORD, NZ2DN, NZ2NZ, UB_SPLIT_M, UB_WHOLE
+from tb.isa.fix.table import ATOMIC_BYTES, GROUP, L0C_WORD, LAYOUTS_BY_NAME, UB_SPLIT_M, UB_WHOLE
 from tb.isa.l0.op import L0Load
 from tb.isa.l0.table import C0_BYTES, FRACTAL_BYTES, FRACTAL_ROWS, SCALE_BYTES
 from tb.isa.nz.op import MteGmL1Frac
@@ -190,7 +190,7 @@ def view_of(desc: Op) -> str:
     if isinstance(desc, MteGmL1Frac):
         return ("small " if desc.small_c0 else "") + ("dn2nz" if desc.mode == DN2NZ else "nd2nz")
     if isinstance(desc, FixOp):
-        return {NZ2DN: "nz2dn", NZ2NZ: "nz2nz"}.get(desc.layout, "nz2nd")
+        return tuple(LAYOUTS_BY_NAME)[desc.layout or 1]
     if isinstance(desc, L0Load):
         return "scales" if desc.spec.scales else "transposed" if desc.transpose else "fractals"
     return "rows"
