@@ -237,16 +237,19 @@ def read_in(parts: Iterable[Part], space: Space, low: int, high: int) -> Iterato
                     yield _link(part, numbers, 0, part.size)
 
 
-def merged(links: Iterable[Link], *, repeats: bool = False) -> list[Link]:
-    """Returns links by destination address, neighbours as one."""
+def merged(links: Iterator[Link], *, repeats: bool = False) -> tuple[list[Link], bool]:
+    """Returns the first ``MOST_LINKS`` by destination address, and whether these are all.
+
+    Neighbours are one link, with ``repeats`` also those with the same source.
+    """
     found: list[Link] = []
-    for link in sorted(links, key=lambda one: (one.part.space, one.dst)):
+    for link in sorted(islice(links, MOST_LINKS), key=lambda one: (one.part.space, one.dst)):
         both = found[-1].joined(link, repeats=repeats) if found else None
         if both is None:
             found.append(link)
         else:
             found[-1] = both
-    return found
+    return found, next(links, None) is None
 
 
 def first_links(
@@ -261,15 +264,12 @@ def first_links(
         return [], True
     start, end = min(part.dst for part in mine), max(part.end for part in mine)
     found: list[Link] = []
-    width, complete = 1024, False
-    while not complete:
+    stop, width = start, 1024
+    # The link at the end of a window may go on after it.
+    while stop < end and len(found) <= most + 1:
         stop = min(start + width, end)
-        links = list(islice(written_in(mine, space, start, stop), MOST_LINKS + 1))
-        if len(links) > MOST_LINKS:
-            break
-        # The link at the end of the window may go on after it.
-        found, complete = merged(links, repeats=repeats), stop == end
-        if len(found) > most + 1:
+        links, complete = merged(written_in(mine, space, start, stop), repeats=repeats)
+        if not complete:
             return found[:most], False
-        width *= 4
-    return (found, True) if complete and len(found) <= most else (found[:most], False)
+        found, width = links, 4 * width
+    return found[:most], stop == end and len(found) <= most

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from tb.common.errors import PtoError
 from tb.explain.op import Explained, Parameter
-from tb.explain.parts import MOST_LINKS, Link, merged, read_in, written_in
+from tb.explain.parts import Link, merged, read_in, written_in
 from tb.isa.spaces import L0_SEGMENTS, Space, located, memory_range
 
 NAMES: tuple[str, ...] = tuple(
@@ -111,8 +110,8 @@ def _answer(op: Explained, space: Space, first: int, last: int) -> Answer:
     here = located(space, first)[0]
     writes = any(part.space is space and located(space, part.dst)[0] == here for part in op.parts)
     reads = any(part.source is space for part in op.parts)
-    written, all_written = _merged(written_in(op.parts, space, first, stop))
-    read, all_read = _merged(read_in(op.parts, space, first, stop))
+    written, all_written = merged(written_in(op.parts, space, first, stop))
+    read, all_read = merged(read_in(op.parts, space, first, stop))
     read.sort(key=lambda one: (one.sources[0], one.part.space, one.dst))
     complete = all_written and all_read
     covered = [(link.dst, link.size) for link in written]
@@ -124,12 +123,6 @@ def _answer(op: Explained, space: Space, first: int, last: int) -> Answer:
         tuple(read), _holes(sources, first, stop) if reads and complete else (),
         _rows(parameters, first, stop), complete, writes or reads or bool(parameters),
     )  # fmt: skip
-
-
-def _merged(links: Iterator[Link]) -> tuple[list[Link], bool]:
-    """Returns the first links by address, and whether these are all."""
-    found = list(islice(links, MOST_LINKS))
-    return merged(found), next(links, None) is None
 
 
 def _rows(parameters: Sequence[Parameter], first: int, stop: int) -> tuple[str, ...]:
