@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from tb.isa.burst.op import MteUbUb
 from tb.isa.ctrl import CtrlOp
-from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm, CopyUbufToUbuf, LegacySet
-from tb.isa.dma.op import MteGmUb, MteUbGm
+from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToUbuf, LegacySet
 from tb.isa.dma.rules import PAD_TYPE
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.rules import PARAMETER_RULE
@@ -41,13 +39,6 @@ SECTIONS: dict[str, str] = {
     "RF": "spec/dma.md, section 9",
 }
 """Family of rules to the part of the specification that has them."""
-
-_LEGACY: dict[type, Op] = {
-    CopyGmToUbuf: MteGmUb(0, 0, 0, 0, 0, 0),
-    CopyUbufToGm: MteUbGm(0, 0, 0, 0, 0, 0),
-    CopyUbufToUbuf: MteUbUb(0, 0, 0, 0, 0, 0),
-}
-"""Legacy copy to an op with its S rules; of these, its text can break DMA-L04 alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +74,10 @@ def verdicts(lowering: Lowering) -> tuple[Verdict, ...]:
     if isinstance(op, LegacySet):
         widths = _judged([RULES["DMA-L05"]], set_violations(op), "D")
         return tuple(replace(one, knobs=()) for one in widths)
-    s_rules: Iterable[Rule]
-    if type(op) in _LEGACY:
-        s_rules = [rule for rule in s_predicates(_LEGACY[type(op)]) if rule.name == "DMA-L04"]
-    else:
-        s_rules = s_predicates(cast("Op", op))
+    # Of the S rules, the text of a legacy copy can break one alone.
+    s_rules: Iterable[Rule] = (RULES["DMA-L04"],)
+    if isinstance(op, Op):
+        s_rules = s_predicates(op)
     refused = refusals(op)
     listed = _judged(s_rules, refused, "S")
     issued = all(one.rule.name in HINT_RULES for one in refused)
