@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from tb.explain.forms import RAW_FORMS
+from tb.explain.raw import COPIES
 from tb.explain.words import WordValue, coded, decoded, word_named
 from tb.isa.ctrl import CtrlOp
 from tb.isa.dma.legacy import OUTTOUB, DmaRegisters, LegacySet, SetLoopSize, SetMovPadVal
@@ -98,8 +98,7 @@ SENTENCES: tuple[tuple[str, str], ...] = (
     (r"set_store_atomic_cfg", f"writes a register of stores; {_SKIPPED}"),
     *(
         (raw.name, f"is the register form of pto.{raw.op}, which can be explained; {_SKIPPED}")
-        for raw in RAW_FORMS
-        if raw.name not in (*TEXT_FORMS, *LEGACY_FORMS)
+        for raw in COPIES.values()
     ),
     (r"get_ctrl|sbitset[01]", "reads CTRL or changes a bit of a number; it touches no byte"),
     (r"load_scalar|store_scalar|ld_dev|st_dev", f"accesses one element; {_SKIPPED}"),
