@@ -33,6 +33,7 @@ class Op:
         names: Operands in the order in which they are given, types and ``ub_sub`` last.
         defaults: Operands that may be left out, and their values.
         column_names: Values that a block has columns of.
+        zeros: Values of an op without operands.
         src_type, dst_type: Pointer types.
     """
 
@@ -43,7 +44,7 @@ class Op:
     defaults: ClassVar[Mapping[str, Any]] = {}
     column_names: ClassVar[tuple[str, ...]] = ()
     _field_of: ClassVar[Mapping[str, str]] = {}
-    _zeros: ClassVar[Values] = {}
+    zeros: ClassVar[Values] = {}
 
     src_type: Ptr
     dst_type: Ptr
@@ -67,7 +68,7 @@ class Op:
         missing = [x for x in self.names if self._field_of.get(x, x) not in fields]
         if missing:
             raise TypeError(f"{self.spec.name}: {', '.join(missing)} missing")
-        self._set(dict(self._zeros), given)
+        self._set(dict(self.zeros), given)
 
     def _set(self, values: Values, given: Mapping[str, Any], held: Op | None = None) -> None:
         types = [given.get(name, getattr(held, name, None)) for name in _TYPES]
@@ -117,14 +118,13 @@ class Op:
             dtype: Element type of the source.
             second: Type of a pad value; of a write-back the element type of the destination.
         """
-        target = _pointer(cls.target(dtype, second), cls.spec.destination)
-        return cls.of(cls._from_fields(values, second), _pointer(dtype, cls.spec.source), target)
+        return cls.of(cls._from_fields(values, second), *_pointers(cls, dtype, second))
 
     @classmethod
     def of(cls: type[OpT], values: Values, src_type: Ptr, dst_type: Ptr) -> OpT:
         """Returns the op with these values, which it keeps; fields left out are 0."""
         made = object.__new__(cls)
-        _fill(made, {**cls._zeros, **values}, src_type, dst_type)
+        _fill(made, {**cls.zeros, **values}, src_type, dst_type)
         return made
 
     @property
@@ -217,15 +217,19 @@ _TYPES = ("src_type", "dst_type")
 
 
 @cache
-def _pointer(dtype: str, space: str) -> Ptr:
-    return Ptr(dtype, space)
+def _pointers(cls: Any, dtype: str, second: str) -> tuple[Ptr, Ptr]:
+    """Returns the pointer types of an op with these element types: see :meth:`Op.built`."""
+    target = Ptr(cls.target(dtype, second), cls.spec.destination)
+    return Ptr(dtype, cls.spec.source), target
 
 
 def _fill(op: Op, values: Values, src_type: Ptr, dst_type: Ptr) -> None:
-    put = object.__setattr__
-    put(op, "__dict__", values)
-    put(op, "src_type", src_type if "src_type" in op.defaults else dst_type)
-    put(op, "dst_type", dst_type)
+    _put(op, "__dict__", values)
+    _put(op, "src_type", src_type if "src_type" in op.defaults else dst_type)
+    _put(op, "dst_type", dst_type)
+
+
+_put = object.__setattr__
 
 
 def _restored(cls: type[Op], values: Values, src_type: Ptr, dst_type: Ptr) -> Op:
@@ -266,7 +270,7 @@ def op_class(
     members = {
         "__slots__": (), "__module__": base.__module__, "__doc__": f"``pto.{spec.name}``.",
         "spec": spec, "names": names, "defaults": defaults, "_field_of": fields,
-        "column_names": (*spec.layout, *columns), "_zeros": zeros, **readers,
+        "column_names": (*spec.layout, *columns), "zeros": zeros, **readers,
     }  # fmt: skip
     made: type[OpT] = type(name, (base,), members)
     setattr(module, name, made)  # pickle finds classes by name

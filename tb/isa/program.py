@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -34,31 +35,16 @@ def moving(ops: Sequence[Any]) -> Any:
     return ops[0] if len(ops) == 1 else ops[moving_at(ops)]
 
 
-class _Lists(dict[str, list[int]]):
-    """Columns of a block as lists, made when they are first read."""
-
-    def __init__(self, columns: Mapping[str, _Ints], size: int) -> None:
-        super().__init__()
-        self._columns, self._zeros = columns, [0] * size
-
-    def given(self, names: Iterable[str]) -> list[str]:
-        """Returns those of ``names`` that the block has a column of."""
-        return [name for name in names if name in self._columns]
-
-    def __missing__(self, name: str) -> list[int]:
-        column = self._columns.get(name)
-        found = self[name] = self._zeros if column is None else column.tolist()
-        return found
-
-
-def _make(cls: type[Op], x: _Lists, rows: Sequence[int]) -> Iterable[Op]:
-    """Returns the ops of a class in ``rows``."""
-    names = x.given(cls.column_names)
-    columns = [x[name] for name in names]
-    types, second = x["dtype"], x["pad_dtype"]
-    for i in rows:
-        values = dict(zip(names, [column[i] for column in columns], strict=True))
-        yield cls.built(values, ALL_DTYPES[types[i]], ALL_DTYPES[second[i]])
+def _make(cls: type[Op], columns: Mapping[str, _Ints], rows: _Ints) -> Iterator[Op]:
+    """Yields the ops of a class in ``rows``."""
+    found = {name: columns[name][rows] for name in cls.column_names if name in columns}
+    # Most columns of most blocks have the value that an op has without them.
+    names = [name for name, column in found.items() if (column != cls.zeros.get(name)).any()]
+    operands = zip(*(found[name].tolist() for name in names), strict=True) if names else repeat(())
+    dtypes, seconds = columns["dtype"][rows].tolist(), columns["pad_dtype"][rows].tolist()
+    for dtype, second, row in zip(dtypes, seconds, operands, strict=False):
+        values = dict(zip(names, row, strict=True))
+        yield cls.built(values, ALL_DTYPES[dtype], ALL_DTYPES[second])
 
 
 _CLASSES = {cls.spec.opcode: cls for cls in OP_CLASSES.values()}
@@ -85,9 +71,10 @@ def program_of(
     for index, code in enumerate(codes):
         if index not in legacy:
             rows.setdefault(code, []).append(index)
-    lists = _Lists({**columns, "dtype": dtype, "pad_dtype": pad_dtype}, len(codes))
+    columns = {**columns, "dtype": dtype, "pad_dtype": pad_dtype}
     program: list[Entry] = [legacy.get(i, ()) for i in range(len(codes))]
     for code, mine in rows.items():
-        for index, op in zip(mine, _make(_CLASSES[code], lists, mine), strict=True):
+        made = _make(_CLASSES[code], columns, np.array(mine))
+        for index, op in zip(mine, made, strict=True):
             program[index] = (op,)
     return program

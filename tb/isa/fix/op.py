@@ -164,7 +164,7 @@ class FixOp(Op):
     @classmethod
     def _from_fields(cls, values: Values, second: str) -> Values:  # noqa: ARG003
         """Returns the values of an op of a block, with its clauses."""
-        x = {**cls._zeros, **values}
+        x = {**cls.zeros, **values}
         x |= {"k_given": int(x["layout"] == NZ2DN), "split_given": int(x["layout"] == NZ2NZ)}
         x |= {"sat_given": int(x["sat"] > 0), "pre_quant": _quant_of(x), "pre_relu": _relu_of(x)}
         if x["atomic_type"]:
