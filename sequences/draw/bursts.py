@@ -7,7 +7,17 @@ import numpy as np
 
 from sequences.constraints import OpConstraints
 from sequences.draw.moves import Moves, by_name
-from sequences.draw.shapes import Bools, Ints, draw_elements, log_uniform, pick, total_bytes
+from sequences.draw.shapes import (
+    Bools,
+    Ints,
+    any_number,
+    draw_elements,
+    log_uniform,
+    make_nops,
+    pick,
+    steps,
+    total_bytes,
+)
 from tb.isa.burst.table import BIAS_TYPES, BURSTS, GAP_BITS, LEN_BITS
 from tb.isa.dtypes import DTYPE_INDEX, ELEMENT_BYTES
 
@@ -77,27 +87,13 @@ def draw_gaps(
 
     After a single burst any gap will do.
     """
-    size = len(count)
-    slack = (units - count * length) // np.maximum(count - 1, 1)
-    lone = count <= 1
-    slack = np.where(lone, top, np.minimum(slack, top))
-    weights = np.array([0.4, 0.18, 0.12, 0.3 - wide, 0.7 * wide, 0.3 * wide])
-    kind = pick(rng, size, weights)
-    near = np.minimum(slack, 16)
-    zero = np.zeros(size, dtype=np.int64)
-    drawn = np.choose(
-        kind,
-        (
-            zero,
-            zero + 1,
-            zero + 2,
-            (rng.random(size) * (near + 1)).astype(np.int64),
-            log_uniform(rng, 1, np.maximum(slack, 1)),
-            slack,
-        ),
-    )
-    gaps: Ints = np.minimum(drawn, slack)
-    return gaps
+    slack = np.minimum((units - count * length) // np.maximum(count - 1, 1), top)
+    most = np.where(count <= 1, top, slack)
+    kinds = {
+        "adjoin": 0.4, "next": 0.18, "near": 0.42 - wide, "wide": 0.7 * wide,
+        "farthest": 0.3 * wide,
+    }  # fmt: skip
+    return steps(rng, np.zeros_like(count), most, kinds)
 
 
 def _interleave(
@@ -187,30 +183,12 @@ def shape_bursts(
     at, gap = _interleave(rng, moves, index, count, length, dst_units)
     src_gap[at] = dst_gap[at] = gap
     idle = np.flatnonzero(moves.nop[index])
-    _make_nops(rng, moves, index[idle], idle, count, length, src_gap, dst_gap)
+    make_nops(rng, idle, ((count, _MAX_COUNT[moves.opcode[index[idle]]], 1), (length, MAX_LEN, 1)))
+    for gap in (src_gap, dst_gap):
+        gap[idle] = any_number(rng, len(idle), MAX_GAP)
+    moves.skew[index[idle]] = 0
     for name, values in (
         ("len", length), ("n_burst", count), ("src_gap", src_gap), ("dst_gap", dst_gap),
     ):  # fmt: skip
         moves.columns[name][index] = values
     moves.settle(index)
-
-
-def _make_nops(
-    rng: np.random.Generator,
-    moves: Moves,
-    index: Ints,
-    at: Ints,
-    count: Ints,
-    length: Ints,
-    src_gap: Ints,
-    dst_gap: Ints,
-) -> None:
-    top = _MAX_COUNT[moves.opcode[index]]
-    kind = pick(rng, len(at), np.array([0.45, 0.45, 0.1]))
-    extreme = rng.random((2, len(at))) < 0.3
-    count[at] = np.where(kind == 0, np.where(extreme[0], top, rng.integers(1, top + 1)), 0)
-    longest = np.where(extreme[1], MAX_LEN, rng.integers(1, MAX_LEN + 1, len(at)))
-    length[at] = np.where(kind == 1, longest, 0)
-    for gap in (src_gap, dst_gap):
-        gap[at] = np.where(rng.random(len(at)) < 0.3, 0, rng.integers(0, MAX_GAP + 1, len(at)))
-    moves.skew[index] = 0

@@ -8,7 +8,7 @@ import numpy as np
 from sequences.constraints import OpConstraints
 from sequences.draw.bursts import draw_counts, draw_gaps
 from sequences.draw.moves import Moves
-from sequences.draw.shapes import Bools, Ints, pick, total_bytes
+from sequences.draw.shapes import Bools, Ints, any_number, make_nops, pick, total_bytes
 from tb.isa.dtypes import DTYPES
 from tb.isa.fill.op import COUNT_BITS, RAW_BITS, RAW_FILL_L1
 from tb.isa.spaces import UB_BLOCK
@@ -45,11 +45,8 @@ def shape_fills(
     length = np.clip(total // count, 1, MOST)
     gap = draw_gaps(rng, count, length, units, wide=0.06, top=MOST)
     idle = np.flatnonzero(moves.nop[index])
-    which = pick(rng, len(idle), np.array([0.45, 0.45, 0.1]))
-    for values, only in ((count, 0), (length, 1)):
-        any_number = np.where(rng.random(len(idle)) < 0.3, MOST, rng.integers(1, MOST + 1))
-        values[idle] = np.where(which == only, any_number, 0)
-    gap[idle] = np.where(rng.random(len(idle)) < 0.3, 0, rng.integers(0, MOST + 1, len(idle)))
+    make_nops(rng, idle, ((count, MOST, 1), (length, MOST, 1)))
+    gap[idle] = any_number(rng, len(idle), MOST)
     any_bits = rng.integers(0, 1 << RAW_BITS, size)
     kind = pick(rng, size, np.array([0.7, 0.1, 0.1, 0.1]))
     low = any_bits & 0xFFFF

@@ -7,7 +7,7 @@ import numpy as np
 
 from sequences.constraints import OpConstraints
 from sequences.draw.moves import Moves, by_name
-from sequences.draw.shapes import Bools, Ints, log_uniform, pick, total_bytes
+from sequences.draw.shapes import Bools, Ints, log_uniform, make_nops, pick, steps, total_bytes
 from tb.isa.dtypes import DTYPE_INDEX
 from tb.isa.l0.table import (
     C0_BYTES,
@@ -98,14 +98,13 @@ def _strides(
     lone = count <= 1
     most = np.minimum((room - length) // np.maximum(count - 1, 1), MOST_STRIDE)
     most = np.maximum(np.where(lone, MOST_STRIDE, most), 1)
-    least = np.minimum(length, most)
-    weights = np.array([0.4 - overlap, 0.1, 0.26, 0.1, overlap, 0.14])
-    kind = pick(rng, len(count), weights)
-    near = np.minimum(least + (rng.random(len(count)) * 9).astype(np.int64), most)
-    wide = least + ((most - least) * rng.random(len(count)) ** 3).astype(np.int64)
-    inside = log_uniform(rng, 1, least)
-    drawn = np.choose(kind, (least, np.minimum(least + 1, most), near, most, inside, wide))
-    strides: Ints = np.where(lone & (rng.random(len(count)) < 0.5), rng.integers(1, 40), drawn)
+    kinds = {
+        "adjoin": 0.4 - overlap, "next": 0.1, "near": 0.26, "wide": 0.14, "farthest": 0.1,
+        "inside": overlap,
+    }  # fmt: skip
+    drawn = steps(rng, np.minimum(length, most), most, kinds)
+    small = lone & (rng.random(len(count)) < 0.5)
+    strides: Ints = np.where(small, rng.integers(1, 40), np.maximum(drawn, 1))
     return strides
 
 
@@ -154,11 +153,7 @@ def shape_loads(
     m_start, k_start = _starts(rng, size), _starts(rng, size)
 
     idle = np.flatnonzero(moves.nop[index])
-    kind = pick(rng, len(idle), np.array([0.45, 0.45, 0.1]))
-    for step, other, multiple in ((m_step, 1, rows), (k_step, 0, columns)):
-        big = rng.integers(1, MOST_STEP + 1, len(idle)) // multiple[idle] * multiple[idle]
-        some = np.where(rng.random(len(idle)) < 0.4, big, step[idle])
-        step[idle] = np.where(kind == other, some, 0)
+    make_nops(rng, idle, ((m_step, MOST_STEP, rows[idle]), (k_step, MOST_STEP, columns[idle])))
     for start in (m_start, k_start):
         far = idle[rng.random(len(idle)) < 0.4]
         start[far] = rng.integers(0, MOST_START + 1, len(far))

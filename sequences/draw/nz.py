@@ -12,7 +12,18 @@ import numpy as np
 
 from sequences.constraints import MAX_FAR_ROWS, OpConstraints
 from sequences.draw.moves import Moves
-from sequences.draw.shapes import LEVELS, Bools, Ints, align, log_uniform, pick, total_bytes
+from sequences.draw.shapes import (
+    LEVELS,
+    Bools,
+    Ints,
+    align,
+    any_number,
+    log_uniform,
+    make_nops,
+    pick,
+    steps,
+    total_bytes,
+)
 from sequences.draw.strides import far_strides, nest
 from tb.isa.dtypes import DTYPES, ELEMENT_BYTES
 from tb.isa.nz.table import (
@@ -51,6 +62,14 @@ matrices, the operands' maxima (ND-L03)."""
 _BIG_WEIGHTS = np.array([1.0] * 12 + [0.4, 0.4, 0.15, 0.6])
 
 MANY_GROUPS = 16
+
+
+_INNER = {"adjoin": 0.43, "near": 0.25, "wide": 0.17, "inside": 0.15}
+_OUTER = {"near": 0.3, "wide": 0.4, "inside": 0.3}
+"""Weights of the distances of rows and of matrices at the source, but for special ones."""
+
+_MOST_GAP = 4096
+"""Most bytes between rows, and between matrices, of ops that are not far."""
 
 
 @dataclass
@@ -204,35 +223,17 @@ def _source(rng: np.random.Generator, shape: Matrices, far: Bools, read: Ints) -
     """Returns inner and outer strides, ``int64[M]`` each."""
     count = len(read)
     rows, row, groups = shape.rows, shape.row_bytes, shape.groups
-    kind = pick(rng, count, np.array([0.34, 0.2, 0.16, 0.14, 0.12, 0.04]))
-    zero = np.zeros(count, dtype=np.int64)
-    unit = np.array([2, 32, 64, 512])[rng.integers(0, 4, count)]
-    inner = np.choose(
-        kind,
-        (
-            row,
-            row + rng.integers(1, 32, count),
-            align(row, unit),
-            row + rng.integers(32, 4096, count),
-            (rng.random(count) * row).astype(np.int64),
-            zero,
-        ),
-    )
+    fit = np.maximum(read - row, 0) // np.maximum(rows - 1, 1)
+    inner = steps(rng, row, np.minimum(fit, row + _MOST_GAP), _INNER)
+    special = rng.random((2, count))
+    aligned = align(row, np.array([2, 32, 64, 512])[rng.integers(0, 4, count)])
+    inner = np.where((special[0] < 0.16) & (aligned <= fit), aligned, inner)
+    inner = np.where(special[0] > 0.96, 0, inner)
     matrix = (rows - 1) * inner + row
-    inner = np.where(matrix > read, row, inner)
-    matrix = (rows - 1) * inner + row
-    kind = pick(rng, count, np.array([0.2, 0.3, 0.15, 0.15, 0.2]))
-    outer = np.choose(
-        kind,
-        (
-            zero,
-            rows * inner,
-            matrix + rng.integers(0, 64, count),
-            (rng.random(count) * matrix).astype(np.int64),
-            matrix + rng.integers(64, 4096, count),
-        ),
-    )
-    outer = np.where((groups - 1) * outer + matrix > read, 0, outer)
+    fit = np.maximum(read - matrix, 0) // np.maximum(groups - 1, 1)
+    outer = steps(rng, matrix, np.minimum(fit, matrix + _MOST_GAP), _OUTER)
+    outer = np.where((special[1] < 0.3) & (rows * inner <= fit), rows * inner, outer)
+    outer = np.where(special[1] > 0.8, 0, outer)
     _far_source(rng, shape, np.flatnonzero(far), inner, outer)
     anything = rng.integers(0, 1 << GM_STRIDE_BITS, (2, count))
     chance = rng.random((2, count)) < 0.4
@@ -252,8 +253,8 @@ def _far_source(
     order = np.tile(np.arange(LEVELS), (len(index), 1))
     swap = rng.random(len(index)) < 0.3
     order[swap, 0], order[swap, 1] = 1, 0
-    steps = far_strides(rng, counts, shape.row_bytes[index], order)
-    inner[index], outer[index] = steps[:, 0], steps[:, 1]
+    far = far_strides(rng, counts, shape.row_bytes[index], order)
+    inner[index], outer[index] = far[:, 0], far[:, 1]
 
 
 def _destination(
@@ -290,8 +291,8 @@ def _destination(
     unused = np.where(rng.random((count, 3)) < 0.4, anything, odd)
     used = counts[:, :3] > 1
     used[:, :2] &= ~shape.small[:, None]
-    steps: Ints = np.where(used, strides[:, :3], unused)
-    return steps, hull
+    found: Ints = np.where(used, strides[:, :3], unused)
+    return found, hull
 
 
 def _special(
@@ -335,9 +336,9 @@ def shape_nz(
     shape = _matrices(rng, moves.far[index], write, read, limits)
     far = moves.far[index] & (shape.rows * shape.groups <= MAX_FAR_ROWS)
     inner, outer = _source(rng, shape, far, read)
-    steps, _ = _destination(rng, shape, write, limits.interleave)
+    strides, _ = _destination(rng, shape, write, limits.interleave)
     moves.far[index] = far
-    _make_nops(rng, shape, steps, np.flatnonzero(moves.nop[index]))
+    _make_nops(rng, shape, strides, np.flatnonzero(moves.nop[index]))
     dtype = np.zeros(count, dtype=np.int64)
     for log2, types in enumerate(_TYPES):
         mine = shape.elem == 1 << log2
@@ -353,24 +354,17 @@ def shape_nz(
         ("group_count", shape.groups),
         ("inner_stride", inner),
         ("outer_stride", outer),
-        ("dst_loop2", steps[:, 0]),
-        ("dst_loop3", steps[:, 1]),
-        ("dst_loop4", steps[:, 2]),
+        ("dst_loop2", strides[:, 0]),
+        ("dst_loop3", strides[:, 1]),
+        ("dst_loop4", strides[:, 2]),
     ):
         moves.columns[name][index] = values
     moves.settle(index, (shape.n > 0) & (shape.d > 0))
 
 
-def _make_nops(rng: np.random.Generator, shape: Matrices, steps: Ints, at: Ints) -> None:
+def _make_nops(rng: np.random.Generator, shape: Matrices, strides: Ints, at: Ints) -> None:
     """Gives the ops ``at`` no rows or no elements, and other counts up to their maxima."""
-    count = len(at)
-    kind = pick(rng, count, np.array([0.45, 0.45, 0.1]))
-    extreme = rng.random((3, count)) < 0.3
-    top_d = np.where(shape.small[at], SMALL_C0, MAX_D)
-    n = np.where(extreme[0], MAX_N, rng.integers(1, MAX_N + 1, count))
-    d = np.where(extreme[1], top_d, rng.integers(1, top_d + 1))
-    shape.n[at] = np.where(kind == 0, n, 0)
-    shape.d[at] = np.where(kind == 1, d, 0)
-    many = np.where(extreme[2], MAX_GROUPS, rng.integers(1, MAX_GROUPS + 1, count))
-    shape.groups[at] = np.where(rng.random(count) < 0.4, 1, many)
-    steps[at] = np.maximum(steps[at], 1)
+    top = np.where(shape.small[at], SMALL_C0, MAX_D)
+    make_nops(rng, at, ((shape.n, MAX_N, 1), (shape.d, top, 1)))
+    shape.groups[at] = 1 + any_number(rng, len(at), MAX_GROUPS - 1)
+    strides[at] = np.maximum(strides[at], 1)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,10 +98,56 @@ def log_uniform(rng: np.random.Generator, low: Ints | int, high: Ints) -> Ints:
     return clipped
 
 
+def any_number(rng: np.random.Generator, count: int, most: int) -> Ints:
+    """Returns ``int64[count]`` of ``0..most``, both ends often: operands that are not used."""
+    kind = rng.random(count)
+    drawn = rng.integers(0, most + 1, count)
+    return np.where(kind < 0.3, 0, np.where(kind > 0.85, most, drawn))
+
+
 def pick(rng: np.random.Generator, count: int, weights: NDArray[np.float64]) -> Ints:
     """Returns ``int64[count]`` indices drawn with ``weights``."""
     edges = np.cumsum(weights)
     return np.searchsorted(edges[:-1] / edges[-1], rng.random(count), side="right")
+
+
+STEP_KINDS = ("adjoin", "next", "near", "wide", "farthest", "inside")
+"""Pieces that adjoin, are a unit apart, up to 16, any number, as far as may be, that overlap."""
+
+
+def steps(
+    rng: np.random.Generator,
+    tight: Ints,
+    most: Ints,
+    weights: Mapping[str, float],
+    unit: Ints | int = 1,
+) -> Ints:
+    """Draws the distances between the pieces of an axis, ``int64[N]``.
+
+    Args:
+        rng: Source of randomness.
+        tight: ``int64[N]``, distances at which pieces adjoin.
+        most: ``int64[N]``, largest distances; one below ``tight`` is the only one.
+        weights: Weight of each of ``STEP_KINDS``, 0 for those left out.
+        unit: What a distance is a multiple of, counted from ``tight``.
+    """
+    size = len(tight)
+    slack = np.maximum(most - tight, 0) // unit
+    kind = pick(rng, size, np.array([weights.get(name, 0.0) for name in STEP_KINDS]))
+    share = rng.random(size)
+    more = np.choose(
+        kind,
+        (
+            0 * slack,
+            1 + 0 * slack,
+            1 + (share * 16).astype(np.int64),
+            log_uniform(rng, 1, np.maximum(slack, 1)),
+            slack,
+            -1 - (share * (tight // unit)).astype(np.int64),
+        ),
+    )
+    found: Ints = np.minimum(tight + np.minimum(more, slack) * unit, most)
+    return found
 
 
 def _split_rows(rng: np.random.Generator, rows: Ints, active: Bools) -> Ints:
@@ -283,7 +330,25 @@ def with_residue(length: Ints, residue: Ints, bus: int, top: Ints) -> Ints:
     return np.where(fits, np.maximum(fixed, 1), length)
 
 
-def make_nops(rng: np.random.Generator, shapes: Shapes, nop: Bools, blocks: Bools) -> None:
+def make_nops(
+    rng: np.random.Generator, index: Ints, counts: Sequence[tuple[Ints, Ints | int, Ints | int]]
+) -> None:
+    """Gives ops one of two counts 0, or both, and the other any value, in place.
+
+    Args:
+        rng: Source of randomness.
+        index: ``int64[K]``, the ops.
+        counts: Of each count the column ``int64[M]``, its limit, and what it is a multiple of, one
+            or ``int64[K]``.
+    """
+    zero = pick(rng, len(index), np.array([0.45, 0.45, 0.1]))
+    for number, (column, most, multiple) in enumerate(counts):
+        top = np.broadcast_to(most, len(index))
+        drawn = np.where(rng.random(len(index)) < 0.3, top, rng.integers(1, top + 1))
+        column[index] = np.where(zero == 1 - number, drawn // multiple * multiple, 0)
+
+
+def strided_nops(rng: np.random.Generator, shapes: Shapes, nop: Bools, blocks: Bools) -> None:
     """Gives the ops of ``nop`` a zero length or count, and other counts up to their maxima.
 
     The ops of ``blocks``, ``bool[N]``, count fewer rows: those of ``mte_l1_ub``.

@@ -21,10 +21,10 @@ from sequences.draw.shapes import (
     edge_lengths,
     limit_counts,
     log_uniform,
-    make_nops,
     pad_bytes,
     pick,
     short_elements,
+    strided_nops,
     total_bytes,
     with_residue,
 )
@@ -219,7 +219,8 @@ def shape_strided(
     dst = _strides(
         rng, shapes, far, to_gm, write, stretch, source=False, limits=limits, compact=compact
     )
-    src[same] = moves.write.strides[parent[same]]
+    # Of the levels that take no step the parent's stride may be anything.
+    src[same] = np.where(shapes.counts[same] > 1, moves.write.strides[parent[same]], src[same])
     clone = _clones(rng, opcode, forms.legacy & ~child & ~forms.nop, limits.clone)
     at = np.flatnonzero(clone >= 0)
     for column in (
@@ -228,16 +229,14 @@ def shape_strided(
     ):  # fmt: skip
         column[at] = column[clone[at]]
     idle = np.flatnonzero(forms.nop)
-    make_nops(rng, shapes, forms.nop, whole)
+    strided_nops(rng, shapes, forms.nop, whole)
     for side, on_gm in ((src, from_gm), (dst, to_gm)):
         local, gm = nop_strides(rng, shapes.need[idle], shapes.pad[idle])
         side[idle] = np.where(on_gm[idle, None], gm, local)
     moves.far[index] = far
     moves.dtype[index] = shapes.dtype
-    moves.read.put(index, shapes.counts, src, shapes.length)
-    counts, foot = _written(shapes, dst, loads, compact & loads)
-    moves.write.put(index, counts, dst, foot, shapes.length > 0)
     _fill(rng, moves, index, shapes, src, dst)
+    moves.settle(index, shapes.length > 0)
 
 
 def _marked(count: int, index: Ints) -> Bools:
@@ -245,21 +244,6 @@ def _marked(count: int, index: Ints) -> Bools:
     found = np.zeros(count, dtype=bool)
     found[index] = True
     return found
-
-
-def _written(shapes: Shapes, dst: Ints, loads: Bools, compact: Bools) -> tuple[Ints, Ints]:
-    """Returns rows ``int64[M, 4]`` and their bytes that ops write, with pad and fill bytes.
-
-    Rows without gaps are one row (spec/dma.md, section 2).
-    """
-    knobs = current()
-    run = np.where(compact, shapes.counts[:, 0], 1) * shapes.length
-    foot = np.where((loads & (knobs.tail == "fill")) | (compact & shapes.pad), align(run), run)
-    end = dst[:, 0] if knobs.pad_end == "stride" else align(shapes.need)
-    # A NOP writes nothing, whatever its counts.
-    one = compact & (shapes.counts[:, 0] > 0)
-    counts = np.where(one[:, None] & (np.arange(LEVELS) == 0), 1, shapes.counts)
-    return counts, np.where(shapes.pad & ~one, end, foot)
 
 
 def _same_rows(

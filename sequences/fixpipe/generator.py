@@ -16,9 +16,9 @@ from sequences.fixpipe.kinds import CyclicKinds, Kinds, draw_kinds
 from sequences.fixpipe.layout import Layout
 from sequences.fixpipe.links import LINK_NAMES, Links
 from sequences.fixpipe.parameters import F32, Records, draw_numbers, ignored_numbers, needs_scalar
-from sequences.fixpipe.shapes import Shapes, draw_shapes
+from sequences.fixpipe.shapes import Shapes, draw_shapes, sides
 from tb.isa.block import OpBlock
-from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR, QUANT_BY_CODE, SCALAR_RELU
+from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR, L0C_WORD, QUANT_BY_CODE, SCALAR_RELU
 from tb.isa.ops import OPS
 
 BATCH = 2048
@@ -188,11 +188,13 @@ class FixGenerator:
     ) -> Iterator[OpBlock]:
         """Cuts the draw into blocks and places every op of each."""
         rng, limits, count = self._rng, self.constraints, len(kinds)
+        read, written = sides(kinds, x)
+        live = ~shapes.nop
         extra = {
-            "opcode": kinds.opcode, "bits": kinds.bits, "nop": shapes.nop, "far": shapes.far,
-            "words": shapes.words, "reach": shapes.reach, "rows": shapes.rows, "row": shapes.row,
-            "vector_quant": kinds.vector_quant, "vector_relu": kinds.vector_relu,
-            "scale": kinds.scale, "delay": delay, **follows,
+            "opcode": kinds.opcode, "dst_bits": kinds.bits, "nop": shapes.nop, "far": shapes.far,
+            "words": live * read.hulls[-1] // L0C_WORD, "reach": live * written.hulls[-1],
+            "row": written.length, "vector_quant": kinds.vector_quant,
+            "vector_relu": kinds.vector_relu, "scale": kinds.scale, "delay": delay, **follows,
         }  # fmt: skip
         lists = {name: column.tolist() for name, column in (*x.items(), *extra.items())}
         most = limits.block_ops
@@ -246,7 +248,6 @@ def _copy_before(kinds: Kinds, shapes: Shapes, x: dict[str, Ints], index: Ints) 
     """Makes the ops at ``index`` like the op before each, none of which is at ``index`` itself."""
     for column in (
         *x.values(), kinds.opcode, kinds.dtype, kinds.pad_dtype, kinds.bits, kinds.scale,
-        kinds.vector_quant, kinds.vector_relu, shapes.nop, shapes.far, shapes.words,
-        shapes.reach, shapes.rows, shapes.row,
+        kinds.vector_quant, kinds.vector_relu, shapes.nop, shapes.far,
     ):  # fmt: skip
         column[index] = column[index - 1]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ from sequences.fixpipe.tiles import Tile, draw_tile
 from sequences.place.allocator import PAGE
 from tb.isa.block import Fill
 from tb.isa.fix.table import FLAG_BLOCK, FLAG_CLEAR, FLOAT_DSTS, GROUP, L0C_WORD
+from tb.isa.footprint import Footprint
+from tb.isa.nest import NESTS, Rows
 from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS, SEGMENTS, SIZES, UB_BLOCK, Space
 
 Lists = Mapping[str, list[int]]
@@ -204,7 +207,7 @@ class Layout:
         to_gm = self.x["opcode"][i] == GM
         wide = rng.random() < 0.3
         self.src.append(rng.randrange(1 << (24 if wide else 18)) // L0C_WORD * L0C_WORD)
-        unit = max(1, self.x["bits"][i] // 8) if to_gm else UB_BLOCK
+        unit = max(1, self.x["dst_bits"][i] // 8) if to_gm else UB_BLOCK
         inside = {GM: 40, L1: 19, UB: 18}[self.x["opcode"][i]]
         top = (44 if to_gm else 24) if rng.random() < 0.3 else inside
         self.dst.append(rng.randrange(1 << top) // unit * unit)
@@ -226,7 +229,7 @@ class Layout:
         if x["far"][i]:
             return self._far_place(i)
         arena = rng.choice(self.gm)
-        elem = max(1, x["bits"][i] // 8)
+        elem = max(1, x["dst_bits"][i] // 8)
         bus = self.limits.bus_bytes
         if arena.start < _EDGE < arena.end and rng.random() < 0.3:
             at = _EDGE - rng.randrange(min(reach, 256) + elem) // elem * elem
@@ -241,9 +244,9 @@ class Layout:
     def _far_place(self, i: int) -> int | None:
         """Finds a base with free rows; dense ops stay in their windows."""
         x, rng = self.x, self.rng
-        offsets = _row_offsets(x, i)
+        offsets = np.sort(_row_starts(x, i, "written"))
         row, reach = x["row"][i], x["reach"][i]
-        elem = max(1, x["bits"][i] // 8)
+        elem = max(1, x["dst_bits"][i] // 8)
         for _ in range(_FAR_TRIES):
             kind = rng.random()
             base = rng.randrange(GM_SIZE - reach + 1)
@@ -470,7 +473,7 @@ class Layout:
         size = pool.itemsize
         starts, length = np.array([dst]), x["reach"][i]
         if x["far"][i]:
-            starts, length = _row_offsets(x, i) + dst, x["row"][i]
+            starts, length = np.sort(_row_starts(x, i, "written")) + dst, x["row"][i]
         for start in starts.tolist():
             data = spread(pool, rng.randrange(POOL), length // size).view(np.uint8)
             self.fills.append(Fill(Space.GM, start, data))
@@ -482,24 +485,17 @@ def _inside(rng: Random, region: Region, words: int) -> int:
     return region.start + L0C_WORD * (rng.randrange(spare + 1) if rng.random() < 0.5 else 0)
 
 
+def _row_starts(x: Lists, i: int, side: str) -> NDArray[np.int64]:
+    """Returns where op ``i``'s rows begin, from its address on: of side ``read`` or ``written``."""
+    v = SimpleNamespace(**{name: column[i] for name, column in x.items()}, src_addr=0, dst_addr=0)
+    rows: Rows = getattr(NESTS["fix"], side)(v)
+    return Footprint(Space.GM, *rows).row_starts()
+
+
 def _flags_of(x: Lists, i: int, src: int) -> NDArray[np.int64]:
     """Returns the blocks of L0C that op ``i`` reads from, ``int64[k]``, ascending."""
-    groups = np.arange(-(-x["n"][i] // GROUP)) * x["src_stride"][i]
-    repeats = np.arange(x["loop3_count"][i] if x["loop3_en"][i] else 1) * x["loop3_src"][i]
-    words = np.arange(x["m"][i]) * max(x["k"][i], 1)
-    starts = np.unique(groups[:, None] + repeats)
-    return np.unique((starts[:, None] + words + src // L0C_WORD) // (FLAG_BLOCK // L0C_WORD))
+    return np.unique((_row_starts(x, i, "read") + src) // FLAG_BLOCK)
 
 
 def _whole(size: int) -> int:
     return -(-size // UB_BLOCK) * UB_BLOCK
-
-
-def _row_offsets(x: Lists, i: int) -> NDArray[np.int64]:
-    """Returns the offsets of an op's rows from the first, ascending."""
-    bits = x["bits"][i]
-    rows = np.arange(x["rows"][i]) * (x["dst_stride"][i] * bits // 8)
-    if not x["loop3_en"][i]:
-        return rows
-    repeats = np.arange(x["loop3_count"][i]) * (x["loop3_dst"][i] * bits // 8)
-    return np.sort((rows[:, None] + repeats).ravel())

@@ -7,11 +7,12 @@ Each op by itself is legal; :mod:`sequences.fixpipe.layout` places the ops of a 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 
 from sequences.constraints import GM_SIZE, MAX_COLUMNS, MAX_FAR_ROWS, OpConstraints
-from sequences.draw.shapes import Bools, Ints, log_uniform, pick
+from sequences.draw.shapes import Bools, Ints, log_uniform, pick, steps
 from sequences.fixpipe.kinds import GM, L1, Kinds
 from tb.isa.fix.table import (
     ALPHA_WORD,
@@ -29,6 +30,7 @@ from tb.isa.fix.table import (
     UB_SPLIT_M,
     UB_SPLIT_N,
 )
+from tb.isa.nest import NESTS, Rows
 from tb.isa.spaces import UB_BLOCK
 
 MOST_ELEMENTS = 65536
@@ -51,6 +53,10 @@ _HOPS = np.array([[8], [12], [16], [20], [24], [31]])
 _GM_HOPS, _CHIP_HOPS = 0.05, 0.06
 """Steps of some rows and repeats beyond their length, as powers of two, and fractions of ops."""
 
+_GAPS = {"adjoin": 0.6, "next": 0.14, "near": 0.15, "wide": 0.06, "farthest": 0.05}
+_READ_GAPS = {"adjoin": 0.4, "next": 0.09, "near": 0.18, "farthest": 0.1, "inside": 0.23}
+"""Weights of the distances of pieces at the destination, and at the source."""
+
 _STRIDE_MAX = (1 << SRC_STRIDE_BITS) - 1
 _K_MAX = (1 << K_BITS) - 1
 _LOOP_MAX = (1 << LOOP3_BITS) - 1
@@ -59,23 +65,16 @@ _DS_MAX = (1 << DST_STRIDE_BITS) - 1
 
 @dataclass
 class Shapes:
-    """Shapes of N write-backs, ``int64[N]`` each.
+    """Shapes of N write-backs.
 
     Attributes:
         nop: ``bool[N]``, has a zero count.
         far: ``bool[N]``, rows anywhere in GM.
-        words: 64 B words of L0C from the first to the last.
-        reach: Destination bytes from the first to the last, of one sub-block.
-        rows, row: Rows of one repeat at the destination, and bytes of a row.
         columns: Descriptor fields.
     """
 
     nop: Bools
     far: Bools
-    words: Ints
-    reach: Ints
-    rows: Ints
-    row: Ints
     columns: dict[str, Ints]
 
 
@@ -179,13 +178,19 @@ def draw_shapes(rng: np.random.Generator, kinds: Kinds, limits: OpConstraints) -
     columns = _source(rng, kinds, m, n, stretch, limits)
     nop = rng.random(count) < limits.nop
     far = (kinds.opcode == GM) & ~nop & (rng.random(count) < limits.far)
-    shapes = _destination(rng, kinds, m, n, columns, space, stretch, far)
-    shapes.nop = nop
-    _hop(rng, kinds, shapes, space, limits)
+    far = _destination(rng, kinds, m, n, columns, space, stretch, far)
     columns.update(m=m, n=n)
-    _repeats(x, columns)
+    shapes = Shapes(nop, far, columns)
+    _hop(rng, kinds, shapes, space, limits)
+    columns["loop3_count"] = np.where(x["loop3_en"] == 1, columns["loop3_count"], 0)
     _make_nops(rng, kinds, shapes)
     return shapes
+
+
+def sides(kinds: Kinds, columns: dict[str, Ints]) -> tuple[Rows, Rows]:
+    """Returns the rows that write-backs read and write, ``int64[N]``, at address 0."""
+    v = SimpleNamespace(**{**kinds.columns, **columns}, dst_bits=kinds.bits, src_addr=0, dst_addr=0)
+    return NESTS["fix"].read(v), NESTS["fix"].written(v)
 
 
 def _source(
@@ -219,18 +224,8 @@ def _source(
     step = np.where(dn, k, 1)
     span = (m - 1) * step + 1
     tight = _up(span, GROUP)
-    kind = pick(rng, count, np.array([0.5, 0.27, 0.13, 0.1]))
-    fit = (most - span) // np.maximum(groups - 1, 1) // GROUP * GROUP
-    stride = np.choose(
-        kind,
-        (
-            tight,
-            tight + GROUP * rng.integers(1, 5, count),
-            (rng.random(count) * (tight // GROUP)).astype(np.int64) * GROUP,
-            fit,
-        ),
-    )
-    stride = np.minimum(np.minimum(stride, np.maximum(fit, 0)), _STRIDE_MAX // GROUP * GROUP)
+    fit = np.maximum(most - span, 0) // np.maximum(groups - 1, 1) // GROUP * GROUP
+    stride = steps(rng, tight, np.minimum(fit, _STRIDE_MAX // GROUP * GROUP), _READ_GAPS, GROUP)
     kind = pick(rng, count, np.array([0.35, 0.2, 0.3, 0.15]))
     unused = np.choose(
         kind,
@@ -248,18 +243,8 @@ def _source(
     repeat = np.minimum(repeat, np.maximum(budget // (m * n), 1))
     loop = x["loop3_en"] == 1
     repeat = np.where(loop, repeat, 1)
-    kind = pick(rng, count, np.array([0.33, 0.27, 0.3, 0.1]))
     fit = np.maximum(most - hull, 0) // np.maximum(repeat - 1, 1)
-    apart = np.choose(
-        kind,
-        (
-            hull,
-            hull + rng.integers(1, 33, count),
-            (rng.random(count) * hull).astype(np.int64),
-            fit,
-        ),
-    )
-    apart = np.minimum(np.minimum(apart, fit), _LOOP_MAX)
+    apart = steps(rng, hull, np.minimum(fit, _LOOP_MAX), _READ_GAPS)
     anything = np.where(rng.random(count) < 0.3, _LOOP_MAX, rng.integers(0, _LOOP_MAX + 1, count))
     apart = np.where(repeat > 1, apart, anything)
     return {
@@ -267,7 +252,6 @@ def _source(
         "src_stride": stride,
         "loop3_count": repeat,
         "loop3_src": np.where(loop, apart, 0),
-        "hull": hull,
     }
 
 
@@ -280,8 +264,12 @@ def _destination(
     space: Ints,
     stretch: Bools,
     far: Bools,
-) -> Shapes:
-    """Draws DS and D3 so that no element is written twice (FIX-L24); may lower repeats."""
+) -> Bools:
+    """Draws DS and D3 so that no element is written twice (FIX-L24); may lower repeats.
+
+    Returns:
+        Which ops are far.
+    """
     count, x, bits = len(m), kinds.columns, kinds.bits
     nz, dn = x["layout"] == NZ2NZ, x["layout"] == NZ2DN
     half = x["ub_mode"]
@@ -300,7 +288,7 @@ def _destination(
     inner = np.where(between, least * repeat, least)
     share = np.where(between, most - least * repeat, most // repeat - least)
     fit = share // np.maximum(rows - 1, 1)
-    stride = _gapped(rng, inner, np.maximum(fit, inner), unit)
+    stride = steps(rng, inner, np.maximum(fit, inner), _GAPS, unit)
     loose = rng.random(count) < 0.5
     anything = np.where(rng.random(count) < 0.3, _DS_MAX, log_uniform(rng, 1, _DS_MAX + 0 * m))
     anything = np.maximum(anything // unit, 1) * unit
@@ -309,7 +297,7 @@ def _destination(
     fit = (most - body) // np.maximum(repeat - 1, 1)
     fit = np.where(between, np.minimum(stride // repeat, fit), fit)
     tight = np.where(between, least, body)
-    outer = _gapped(rng, tight, np.maximum(fit, tight), unit)
+    outer = steps(rng, tight, np.maximum(fit, tight), _GAPS, unit)
     once = rng.random(count)
     anything = np.where(
         once < 0.2, _DS_MAX, np.where(once < 0.4, 0, log_uniform(rng, 1, _DS_MAX + 0 * m))
@@ -319,29 +307,8 @@ def _destination(
     stride, outer = _far(rng, stride, outer, rows, repeat, least, unit, far, bits)
     loop = x["loop3_en"] == 1
     outer = np.where(loop, outer, 0)
-    reach = np.where(rows > 1, (rows - 1) * stride, 0) + (repeat - 1) * outer + row
     columns.update(dst_stride=stride, loop3_dst=outer, loop3_count=repeat)
-    hull = columns.pop("hull")
-    words = hull + (repeat - 1) * columns["loop3_src"]
-    return Shapes(far, far, words, -(-reach * bits // 8), rows, row * bits // 8, columns)
-
-
-def _gapped(rng: np.random.Generator, tight: Ints, most: Ints, unit: Ints) -> Ints:
-    """Draws strides from ``tight`` to ``most``, multiples of ``unit``."""
-    kind = pick(rng, len(tight), np.array([0.6, 0.14, 0.15, 0.06, 0.05]))
-    slack = (most - tight) // unit
-    steps = np.choose(
-        kind,
-        (
-            0 * slack,
-            1 + 0 * slack,
-            1 + (rng.random(len(tight)) * 16).astype(np.int64),
-            log_uniform(rng, 1, np.maximum(slack, 1)),
-            slack,
-        ),
-    )
-    found: Ints = tight + np.minimum(steps, slack) * unit
-    return found
+    return far
 
 
 def _far(
@@ -384,13 +351,14 @@ def _hop(
     """
     columns, gm = shapes.columns, kinds.opcode == GM
     chance = np.where(gm, _GM_HOPS, _CHIP_HOPS) * np.where(columns["loop3_count"] > 1, 3, 1)
-    pieces = shapes.rows * columns["loop3_count"]
+    written = sides(kinds, columns)[1]
+    pieces = written.counts[0] * columns["loop3_count"]
     hop = (rng.random(len(gm)) < chance) & ~shapes.nop & (pieces > 1) & (pieces <= MAX_FAR_ROWS)
-    hop &= gm | (shapes.row % UB_BLOCK == 0)
+    hop &= gm | (written.length % UB_BLOCK == 0)
     index = np.flatnonzero(hop)
-    gm, bits, rows, repeat = gm[index], kinds.bits[index], shapes.rows[index], pieces[index]
-    repeat = repeat // rows
-    row = shapes.row[index] * 8 // bits
+    gm, bits, rows = gm[index], kinds.bits[index], written.counts[0][index]
+    repeat = pieces[index] // rows
+    row = written.length[index] * 8 // bits
     by_row = (rows > 1) & ((repeat == 1) | (rng.random(len(index)) < 0.5))
     both = rng.random(len(index)) < 0.5
     step = 1 << _HOPS
@@ -409,12 +377,7 @@ def _hop(
     columns["dst_stride"][index[several]] = stride[which, place][several]
     several = repeat[place] > 1
     columns["loop3_dst"][index[several]] = outer[which, place][several]
-    shapes.reach[index], shapes.far[index] = reach[which, place], far[which, place]
-
-
-def _repeats(x: dict[str, Ints], columns: dict[str, Ints]) -> None:
-    loop = x["loop3_en"] == 1
-    columns["loop3_count"] = np.where(loop, columns["loop3_count"], 0)
+    shapes.far[index] = far[which, place]
 
 
 def _make_nops(rng: np.random.Generator, kinds: Kinds, shapes: Shapes) -> None:
@@ -440,4 +403,3 @@ def _make_nops(rng: np.random.Generator, kinds: Kinds, shapes: Shapes) -> None:
     columns["src_stride"][index] = np.where(
         wide[3], _STRIDE_MAX // GROUP * GROUP, columns["src_stride"][index] // GROUP * GROUP
     )
-    shapes.words[index] = shapes.reach[index] = 0

@@ -46,7 +46,7 @@ from tests.wording import pattern
 
 @pytest.fixture(scope="module")
 def chains() -> list[OpBlock]:
-    return list(CopyGenerator(34, COPY_FORMS).blocks(26000))
+    return list(CopyGenerator(35, COPY_FORMS).blocks(26000))
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,7 @@ WITHOUT_FIX = tuple(name for name in OP_NAMES if name not in FIX_NAMES)
 
 @pytest.fixture(scope="module")
 def blocks() -> list[OpBlock]:
-    return list(TrafficGenerator(41).blocks(20000))
+    return list(TrafficGenerator(43).blocks(20000))
 
 
 def is_saturating(block: OpBlock) -> bool:

@@ -305,7 +305,7 @@ def test_alphas_meet_negative_accumulators() -> None:
     seen: Counter[tuple[int, bool, bool, str]] = Counter()
     with using(parse_profile("seed, alpha = replace")):
         limits = OpConstraints(share_l0c=0.0)
-        for block in FixGenerator(41, constraints=limits).blocks(1500):
+        for block in FixGenerator(41, constraints=limits).blocks(2500):
             l0c = filled(tuple(f for f in block.fills if f.space is Space.L0C), (Space.L0C,))[
                 Space.L0C
             ]
