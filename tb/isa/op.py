@@ -118,7 +118,8 @@ class Op:
             dtype: Element type of the source.
             second: Type of a pad value; of a write-back the element type of the destination.
         """
-        return cls.of(cls._from_fields(values, second), *_pointers(cls, dtype, second))
+        types = _pointers(cls, dtype, second)  # type: ignore[arg-type]  # classes are hashable
+        return cls.of(cls._from_fields(values, second), *types)
 
     @classmethod
     def of(cls: type[OpT], values: Values, src_type: Ptr, dst_type: Ptr) -> OpT:

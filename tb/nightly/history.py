@@ -87,8 +87,7 @@ def rerun_command(run_id: int, waves: bool, farm: Path | None, db: str) -> int:
         from tb.run.run import run_once
         from tb.run.testlist import planned_test
 
-        regression_run, job = store.job(run_id)
-        record = store.record(run_id)
+        regression_run, job, record = store.planned(run_id)
         settings = job.settings
         if waves:
             whole = settings.model_copy(update={"waves": True, "timeline": True})

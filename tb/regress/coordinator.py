@@ -17,19 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tb.record.record import RunRecord
-from tb.record.signature import (
-    Signature,
-    bucket_id,
-    message_signature,
-    signature,
-    signature_of,
-    title,
-)
 from tb.regress.plan.rerun import PATIENCE, rerun_settings
 from tb.regress.plan.schedule import BUILD_TIMEOUT, Schedule
 from tb.regress.queries import history
 from tb.regress.queries.views import Figures, RegressionStatus, RunState
-from tb.regress.results.store import BucketKey, Store
+from tb.regress.results.store import Store
 from tb.regress.workers.job import Job, Lost, Outcome
 from tb.regress.workers.pool import Workers
 
@@ -59,11 +51,6 @@ def identity(job: Job, inputs: str, sources: str) -> str:
     )
     text = json.dumps([settings, inputs, sources], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def bucket_key(found: Signature) -> BucketKey:
-    """Returns the names by which the database knows a signature."""
-    return BucketKey(bucket_id(found), title(found), found.to_json())
 
 
 @dataclass
@@ -247,11 +234,11 @@ class Coordinator:
         if job.kind == "run":
             attempts = self.store.lose(self.regression, lost)
             if attempts >= MOST_ATTEMPTS:
-                why = f"workers were lost with it {attempts} times, last: {lost.why or 'unknown'}"
-                key = bucket_key(message_signature("lost", lost.why))
-                self.store.finish_lost(self.regression, job.key, why, bucket=key)
+                why = lost.why or "unknown"
+                self.store.finish_run(self.regression, _without_record(job, why), state="lost")
                 self._count(failed=True)
-                self.tally.notes.append(f"{job.key}: {why}")
+                times = f"workers were lost with it {attempts} times"
+                self.tally.notes.append(f"{job.key}: {times}, last: {why}")
                 return
         elif again.attempt > MOST_ATTEMPTS:
             if job.kind == "build":
@@ -279,12 +266,8 @@ class Coordinator:
         self.store.note_build(self.regression, job.config, inputs="", seconds=0.0, error=error)
         why = f"the build {job.config} failed: {error}"
         self.tally.notes.append(why.splitlines()[0])
-        now = datetime.now(UTC)
         for run in self.schedule.give_up(job.config):
-            outcome = Outcome.model_validate(
-                {"key": run.key, "kind": "run", "started": now, "ended": now, "error": why}
-            )
-            self._write(run, outcome, rerun=False)
+            self._write(run, _without_record(run, why), rerun=False)
 
     def _done(self, job: Job, outcome: Outcome) -> None:
         self.schedule.learn(job, outcome.seconds)
@@ -304,28 +287,22 @@ class Coordinator:
         state: RunState = record.status
         if record.passed and record.coverage.bins and not outcome.coverage:
             state, outcome.error = "error", "the coverage of the run is missing"
-        bucket = None if state == "pass" else bucket_key(signature(record))
         self._save_code_coverage(outcome, job)
-        run_id = self.store.finish_run(
+        run = self.store.finish_run(
             self.regression,
             outcome.model_copy(update={"record": record}),
             state=state,
-            bucket=bucket,
-            failures=[(item, bucket_key(signature_of(item))) for item in record.details],
             identity=identity(job, job.inputs, self._digest) if job.inputs else "",
             folder=job.folder if state != "pass" or self._keep else "",
         )
-        if run_id is None:
+        if run is None:
             return
-        state = self.store.state(run_id)  # it may be flaky, or its coverage not be readable
-        if state == "pass" and not self._keep:
+        if run.state == "pass" and not self._keep:
             shutil.rmtree(Path(job.folder).parent, ignore_errors=True)
-        self._count(failed=state != "pass", transactions=record.transactions)
-        if bucket is None or not rerun:
-            return
-        if bucket.id not in self._seen:
-            self._seen.add(bucket.id)
-            self._ask_rerun(job, record, run_id)
+        self._count(failed=run.state != "pass", transactions=record.transactions)
+        if run.bucket and rerun and run.bucket not in self._seen:
+            self._seen.add(run.bucket)
+            self._ask_rerun(job, record, run.id)
 
     def _count(self, *, failed: bool, transactions: int = 0) -> None:
         self.tally.done += 1
@@ -355,9 +332,9 @@ class Coordinator:
         for bucket in history.buckets(self.store, self.regression):
             self._seen.add(bucket.id)
             run_id = bucket.example_run.id
-            record = self.store.record(run_id)
+            _, job, record = self.store.planned(run_id)
             if not bucket.reruns and record is not None:
-                self._ask_rerun(self.store.job(run_id)[1], record, run_id)
+                self._ask_rerun(job, record, run_id)
 
     def _ask_rerun(self, job: Job, record: RunRecord, run_id: int) -> None:
         if record.status == "error":
@@ -393,3 +370,9 @@ class Coordinator:
             self.tally.notes.append(
                 f"{job.key.removeprefix('rerun-')} is flaky: it failed, and passed when run again"
             )
+
+
+def _without_record(job: Job, why: str) -> Outcome:
+    """Returns the outcome of a run that no worker did to its end."""
+    now = datetime.now(UTC)
+    return Outcome(key=job.key, kind="run", started=now, ended=now, error=why)

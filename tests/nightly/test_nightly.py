@@ -23,6 +23,7 @@ from tb.regress.results.database import RegressionRunTable
 from tb.regress.results.regressions import now_utc
 from tb.regress.results.store import Store
 from tests.regress import made
+from tests.regress.samples import column
 
 
 @pytest.mark.parametrize(
@@ -99,8 +100,9 @@ def test_the_report_of_a_regression_run_that_was_killed_has_its_totals(tmp_path:
     url = f"sqlite:///{tmp_path}/results.db"
     with Store.open(url) as store:
         name = made.add_regression(store, made.START, runs=4, left=1, ended=False)
-        dead: dict[str, Any] = {"folder": str(tmp_path / "regression"), "pid": 2**22 + 1}
-        dead["heartbeat"] = now_utc() - timedelta(hours=2)
+        (about,) = column(store, RegressionRunTable.about)
+        dead: dict[str, Any] = {"pid": 2**22 + 1, "heartbeat": now_utc() - timedelta(hours=2)}
+        dead["about"] = {**about, "folder": str(tmp_path / "regression")}
         with store._database.begin() as connection:
             connection.execute(update(RegressionRunTable).values(**dead))
         assert history.regression_run(store, name).status == "interrupted"

@@ -23,9 +23,7 @@ from tb.record.failure import Failure
 from tb.record.outside import OutsideGroup, OutsideRow
 from tb.record.record import CoverageSummary, RunRecord, RunStatus, Times
 from tb.record.settings import RunSettings
-from tb.record.signature import Signature, bucket_id, signature, signature_of, title
 from tb.regress.queries.views import Figures, RunState
-from tb.regress.results.finish import BucketKey
 from tb.regress.results.store import Store
 from tb.regress.workers.job import Job, Lost, Outcome
 from tests.regress.samples import group
@@ -138,10 +136,6 @@ def _plans(planned: Sequence[Job], regression_run: int, last: bool) -> dict[str,
     found |= {key: Plan(lost=True) for key in of.get("stress", [])[:1]}
     found |= {key: Plan(missing=True) for key in of.get("directed", [])[:1]}
     return found
-
-
-def _key(found: Signature) -> BucketKey:
-    return BucketKey(bucket_id(found), title(found), found.to_json())
 
 
 def outside(seed: int) -> OutsideGroup:
@@ -271,24 +265,10 @@ def write(
     store: Store, regression_run: str, outcome: Outcome, state: RunState, identity: str
 ) -> tuple[int, str]:
     """Writes an outcome as coordinators do; returns the run's number and its bucket, or none."""
-    record = outcome.record
-    bucket, failures = None, []
-    if record is None:
-        bucket = _key(Signature("error", field=outcome.error))
-    elif state != "pass":
-        bucket = _key(signature(record))
-        failures = [(failure, _key(signature_of(failure))) for failure in record.details]
-    run = store.finish_run(
-        regression_run,
-        outcome,
-        state=state,
-        bucket=bucket,
-        failures=failures,
-        identity=identity,
-        folder=f"sim_build/nightly/{regression_run}/runs/{outcome.key}/1" if bucket else "",
-    )
-    assert run is not None
-    return run, bucket.id if bucket else ""
+    folder = f"sim_build/nightly/{regression_run}/runs/{outcome.key}/1" if state != "pass" else ""
+    found = store.finish_run(regression_run, outcome, state=state, identity=identity, folder=folder)
+    assert found is not None
+    return found.id, found.bucket
 
 
 def _again(store: Store, run: int, outcome: Outcome, state: RunStatus, identity: str) -> None:

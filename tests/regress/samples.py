@@ -17,13 +17,14 @@ from tb.coverage.model import Coverage, CoverGroup, Cross, excluding, point
 from tb.record.failure import Failure
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
+from tb.record.signature import bucket_id, signature_of
 from tb.regress.results.database import RegressionRunTable, RunTable
-from tb.regress.results.store import BucketKey, Store
+from tb.regress.results.store import Finished, Store
 from tb.regress.workers.job import Job, Outcome
 
 START = datetime(2026, 3, 1, 22, 0, tzinfo=UTC)
-BUCKET = BucketKey("B1234567", "wrong data of mte_gm_ub", {"kind": "data", "op": "mte_gm_ub"})
 FAILURE = Failure(kind="data", op="mte_gm_ub", text="row 3 differs")
+BUCKET = bucket_id(signature_of(FAILURE))
 
 
 def job(key: str, **settings: Any) -> Job:
@@ -115,16 +116,16 @@ def column(store: Store, what: Any, *where: Any) -> list[Any]:
         return list(session.scalars(select(what).where(*where).order_by(what.class_.id)))
 
 
-def run_id(found: int | None) -> int:
+def run_id(found: Finished | None) -> int:
     """The number of a run that was written."""
     assert found is not None
-    return found
+    return found.id
 
 
-def state(store: Store, number: int | None) -> str:
-    """The state of a run."""
-    (found,) = column(store, RunTable.state, RunTable.id == number)
-    return str(found)
+def state(store: Store, found: Finished | None) -> str:
+    """The state of a run, as it is now."""
+    (state,) = column(store, RunTable.state, RunTable.id == run_id(found))
+    return str(state)
 
 
 def put(store: Store, regression_run: str, **values: Any) -> None:

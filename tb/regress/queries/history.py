@@ -105,14 +105,16 @@ def _regression_run(store: Store, session: Session, name: str) -> RegressionRun:
 def runs(store: Store, name: str) -> list[RunRow]:
     """Returns the planned runs of a regression run in the order of its plan."""
     with store.reading() as session:
-        return reading.runs(session, name)
+        return reading_failures.runs(session, reading.rows(session, name))
 
 
 def buckets(store: Store, name: str) -> list[Bucket]:
     """Returns the failures of a regression run in groups, the largest first."""
     with store.reading() as session:
-        rows = reading.runs(session, name)
-        return reading_failures.buckets(session, _regression_run(store, session, name), rows)
+        rows = reading.rows(session, name)
+        shown = reading_failures.runs(session, rows)
+        one = _regression_run(store, session, name)
+        return reading_failures.buckets(session, one, rows, shown)
 
 
 def trend(store: Store, last: RegressionRun, limit: int = TREND) -> list[Point]:
@@ -144,7 +146,7 @@ def point(one: RegressionRun) -> Point:
 def _alike(session: Session, last: RegressionRun, limit: int) -> list[RegressionRun]:
     """Returns ``last`` and the comparable regression runs before it, oldest first."""
     rows = session.execute(
-        select(RegressionRunTable.id, RegressionRunTable.duts)
+        select(RegressionRunTable.id, RegressionRunTable.about)
         .where(
             RegressionRunTable.regression == last.regression,
             RegressionRunTable.started <= last.started,
@@ -152,7 +154,7 @@ def _alike(session: Session, last: RegressionRun, limit: int) -> list[Regression
         )
         .order_by(RegressionRunTable.started.desc(), RegressionRunTable.id.desc())
     )
-    ids = [number for number, duts in rows if tuple(duts or ()) == last.duts][: 2 * limit]
+    ids = [number for number, about in rows if tuple(about["duts"]) == last.duts][: 2 * limit]
     found = reading.regression_runs(session, RegressionRunTable.id.in_(ids)) if ids else []
     before = [one for one in found if one.figures.done][: limit - 1]
     return [*reversed(before), last]
@@ -171,9 +173,9 @@ def difference(store: Store, a: str, b: str, exclude: Exclude = nothing) -> Diff
 
 
 def _side(store: Store, session: Session, one: RegressionRun, exclude: Exclude) -> Side:
-    rows = reading.runs(session, one.name)
-    titles = reading_failures.titles(session, one.name)
-    return Side(one, rows, titles, _merged(store, one.name, exclude))
+    rows = reading.rows(session, one.name)
+    shown, titles = reading_failures.runs(session, rows), reading_failures.titles(rows)
+    return Side(one, shown, titles, _merged(store, one.name, exclude))
 
 
 def _merged(store: Store, name: str, exclude: Exclude) -> Coverage:
@@ -204,11 +206,12 @@ def view(
     """
     with store.reading() as session:
         one = _regression_run(store, session, name)
-        rows = reading.runs(session, one.name)
-        found = reading_failures.buckets(session, one, rows)
-        exercised = reading.exercised(session, one.name)
-        outside = reading.outside(session, one.name)
-        notes = reading.notes(session, one.name)
+        stored = reading.rows(session, one.name)
+        rows = reading_failures.runs(session, stored)
+        found = reading_failures.buckets(session, one, stored, rows)
+        exercised = reading.exercised(stored)
+        outside = reading.outside(stored)
+        notes = reading.notes(session, one.name, stored)
         earlier = _alike(session, one, TREND)[:-1]
         coverage = _merged(store, one.name, exclude)
         all_time = store.merged(_same_engines(session, one), definitions_of=one.name)
@@ -238,11 +241,11 @@ def view(
 def _same_engines(session: Session, last: RegressionRun) -> list[str]:
     """Returns the regression runs up to ``last`` with the same engines, of any regression."""
     rows = session.execute(
-        select(RegressionRunTable.name, RegressionRunTable.duts).where(
+        select(RegressionRunTable.name, RegressionRunTable.about).where(
             RegressionRunTable.started <= last.started
         )
     )
-    return [name for name, duts in rows if tuple(duts or ()) == last.duts]
+    return [name for name, about in rows if tuple(about["duts"]) == last.duts]
 
 
 def _as_counted(one: RegressionRun, coverage: Coverage, code: CodeView | None) -> RegressionRun:

@@ -4,143 +4,117 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tb.record.failure import Failure
+from tb.record.signature import bucket_id, signature_of, title
+from tb.regress.queries import reading
 from tb.regress.queries.views import Bucket, RegressionRun, Rerun, RunRow
-from tb.regress.results.database import (
-    BucketTable,
-    FailureTable,
-    RegressionRunTable,
-    RerunTable,
-    RunTable,
-)
+from tb.regress.results.database import RegressionRunTable, RunTable
+from tb.regress.results.outcomes import bucket_of, record_of
 
 MOST_OUTCOMES = 3
 """Most other outcomes of a flaky run that are named."""
 
 
-def first_lines(session: Session, regression: str) -> dict[int, str]:
-    """Returns for each run with failures the first line of the first report."""
-    rows = session.execute(
-        select(FailureTable.run_id, FailureTable.detail["text"].as_string())
-        .join(RunTable, RunTable.id == FailureTable.run_id)
-        .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
-        .where(RegressionRunTable.name == regression, FailureTable.position == 0)
-    )
-    return {run: str(text or "").strip().partition("\n")[0] for run, text in rows}
+def runs(session: Session, found: Sequence[RunTable]) -> list[RunRow]:
+    """Returns planned runs and their outcomes, of flaky ones also how equal runs ended."""
+    both = _outcomes(session, [row for row in found if row.state == "flaky"])
+    return [reading.run(row, both.get(row.id, "")) for row in found]
 
 
-def outcomes(session: Session, regression: str) -> dict[int, str]:
+def _outcomes(session: Session, flaky: Sequence[RunTable]) -> dict[int, str]:
     """Returns for each flaky run its own outcome and the different ones of equal runs.
 
     Equal runs are its reruns, and runs of any regression run with the same settings and builds.
     """
-    mine = (
-        select(RunTable)
+    twins: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    names = {row.identity for row in flaky if row.identity}
+    for other, regression in session.execute(
+        select(RunTable, RegressionRunTable.name)
         .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
-        .where(RegressionRunTable.name == regression, RunTable.state == "flaky")
-        .subquery()
-    )
-    own = mine.c.record["status"].as_string()
-    found: dict[int, list[str]] = {}
-    for run, state in session.execute(select(mine.c.id, own)):
-        found[run] = [f"flaky: {state or 'no record'} here"]
-    reruns = select(RerunTable.run_id, RerunTable.state).join(mine, mine.c.id == RerunTable.run_id)
-    for run, state in session.execute(reruns.order_by(RerunTable.id)):
-        found[run].append(f"{state} when run again")
-    twins = (
-        select(
-            mine.c.id, RunTable.id, RegressionRunTable.name, RunTable.record["status"].as_string()
-        )
-        .join(mine, mine.c.identity == RunTable.identity)
-        .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
-        .where(RunTable.id != mine.c.id, RunTable.identity != "", RunTable.record.is_not(None))
-        .order_by(mine.c.id, RunTable.id)
-    )
-    for run, other, name, state in session.execute(twins):
-        if len(found[run]) <= MOST_OUTCOMES:
-            found[run].append(f"{state} in run {other} of {name}")
-    return {run: ", ".join(parts) for run, parts in found.items()}
+        .where(RunTable.identity.in_(names))
+        .order_by(RunTable.id)
+    ):
+        if found := reading.record(other):
+            line = f"{found['status']} in run {other.id} of {regression}"
+            twins[other.identity].append((other.id, line))
+    told = {}
+    for row in flaky:
+        parts = [f"flaky: {reading.record(row).get('status', 'no record')} here"]
+        parts += [f"{again['state']} when run again" for again in row.reruns]
+        others = [line for number, line in twins[row.identity] if number != row.id]
+        told[row.id] = ", ".join(parts + others[: max(0, MOST_OUTCOMES + 1 - len(parts))])
+    return told
 
 
-def titles(session: Session, regression: str) -> dict[str, str]:
+def titles(found: Iterable[RunTable]) -> dict[str, str]:
     """Returns the buckets of a regression run with their titles, ordered by their first runs."""
-    wanted = (
-        select(RunTable.bucket, BucketTable.title)
-        .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
-        .join(BucketTable, BucketTable.id == RunTable.bucket)
-        .where(RegressionRunTable.name == regression)
-        .order_by(RunTable.position)
-    )
-    return {bucket: title for bucket, title in session.execute(wanted)}  # noqa: C416 - rows
+    first: dict[str, RunTable] = {}
+    for row in found:
+        if row.bucket:
+            first.setdefault(row.bucket, row)
+    return {name: title(bucket_of(row.state, row.outcome)) for name, row in first.items()}
 
 
-def buckets(session: Session, regression: RegressionRun, rows: Sequence[RunRow]) -> list[Bucket]:
+def buckets(
+    session: Session, regression: RegressionRun, found: Sequence[RunTable], shown: Sequence[RunRow]
+) -> list[Bucket]:
     """Returns the failures of a regression run in groups, the largest first.
 
     Args:
         session: The database.
         regression: The regression run.
-        rows: Its runs.
+        found: The rows of its runs.
+        shown: The same runs.
     """
-    members: dict[str, list[RunRow]] = defaultdict(list)
-    for row in rows:
+    members: dict[str, list[int]] = defaultdict(list)
+    for place, row in enumerate(found):
         if row.bucket:
-            members[row.bucket].append(row)
-    known = {
-        row.id: row
-        for row in session.scalars(select(BucketTable).where(BucketTable.id.in_(members)))
-    }
+            members[row.bucket].append(place)
     seen = _seen_in(session, regression, list(members))
-    examples = _first_failures(session, [mine[0].id for mine in members.values()])
-    reruns = _reruns(session, regression.name)
-    found = [
-        _bucket(known[name], mine, seen[name], examples.get(mine[0].id), reruns)
-        for name, mine in members.items()
-        if name in known
+    made = [
+        _bucket([found[place] for place in places], shown[places[0]], seen[name])
+        for name, places in members.items()
     ]
-    return sorted(found, key=lambda bucket: (-len(bucket.runs), bucket.example_run.id))
+    return sorted(made, key=lambda bucket: (-len(bucket.runs), bucket.example_run.id))
 
 
-def _bucket(
-    row: BucketTable,
-    mine: Sequence[RunRow],
-    seen: Sequence[str],
-    example: tuple[str, Failure] | None,
-    reruns: Mapping[int, Sequence[Rerun]],
-) -> Bucket:
+def _bucket(mine: Sequence[RunTable], example_run: RunRow, seen: Sequence[str]) -> Bucket:
     first = mine[0]
-    fields = {name: str(row.signature.get(name, "")) for name in _SIGNATURE}
+    signature = bucket_of(first.state, first.outcome)
+    record = record_of(first.outcome)
+    example = Failure(**signature.to_json(), text=example_run.message)
     # If the bench failed after it, the first failure of the run did not decide its bucket.
-    if example is None or example[0] != row.id:
-        failure = Failure(**fields, text=first.message)
-    else:
-        failure = example[1]
+    if record and record.details and bucket_id(signature_of(record.details[0])) == first.bucket:
+        example = record.details[0]
     return Bucket(
-        id=row.id,
-        title=row.title,
-        **fields,
-        runs=tuple(run.id for run in mine),
+        id=first.bucket,
+        title=title(signature),
+        **asdict(signature),
+        runs=tuple(row.id for row in mine),
         first_regression=seen[0],
         regression_runs=len(seen),
-        example=failure,
-        example_run=first,
-        reruns=tuple(rerun for run in mine for rerun in reruns.get(run.id, ())),
+        example=example,
+        example_run=example_run,
+        reruns=tuple(
+            Rerun(row.id, **{**again, "when": datetime.fromisoformat(again["when"])})
+            for row in mine
+            for again in row.reruns
+        ),
     )
-
-
-_SIGNATURE = ("kind", "slot", "op", "field", "rule", "space", "address_class")
 
 
 def _seen_in(
     session: Session, regression: RegressionRun, names: Sequence[str]
 ) -> dict[str, list[str]]:
     """Returns for each bucket the regression runs that saw it, up to this one, the oldest first."""
-    rows = session.execute(
+    found = session.execute(
         select(
             RunTable.bucket,
             RegressionRunTable.name,
@@ -152,32 +126,7 @@ def _seen_in(
         .distinct()
         .order_by(RegressionRunTable.started, RegressionRunTable.id)
     )
-    found: dict[str, list[str]] = defaultdict(list)
-    for bucket, name, _, _ in rows:
-        found[bucket].append(name)
-    return found
-
-
-def _first_failures(session: Session, wanted: Sequence[int]) -> dict[int, tuple[str, Failure]]:
-    rows = session.execute(
-        select(FailureTable.run_id, FailureTable.bucket, FailureTable.detail).where(
-            FailureTable.run_id.in_(wanted), FailureTable.position == 0
-        )
-    )
-    return {run: (bucket, Failure.model_validate(detail)) for run, bucket, detail in rows}
-
-
-def _reruns(session: Session, regression: str) -> dict[int, list[Rerun]]:
-    found: dict[int, list[Rerun]] = defaultdict(list)
-    rows = session.scalars(
-        select(RerunTable)
-        .join(RunTable, RunTable.id == RerunTable.run_id)
-        .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
-        .where(RegressionRunTable.name == regression)
-        .order_by(RerunTable.id)
-    )
-    for row in rows:
-        found[row.run_id].append(
-            Rerun(row.run_id, row.state, row.ended, row.waves, row.timeline, row.message)  # type: ignore[arg-type]
-        )
-    return found
+    seen: dict[str, list[str]] = defaultdict(list)
+    for bucket, name, _, _ in found:
+        seen[bucket].append(name)
+    return seen

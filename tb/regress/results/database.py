@@ -2,8 +2,9 @@
 """Tables of the results database.
 
 One row of ``run`` for each planned run of a regression run; it is updated when the run is done, and
-only if that has not happened before: nothing is lost and nothing counts twice. A change of the
-tables needs a new :data:`SCHEMA`: a database of another version is refused.
+only if that has not happened before: nothing is lost and nothing counts twice. The record of a run
+is stored whole; beside it are the columns that queries need. A change of the tables needs a new
+:data:`SCHEMA`: a database of another version is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the tables below, kept in the database."""
 
 _NAMES = {
@@ -96,14 +97,13 @@ class RegressionRunTable(Base):
     ended: Mapped[datetime | None]
     heartbeat: Mapped[datetime]
     host: Mapped[str]
+    space: Mapped[str]
+    """Of the number of the process: see :func:`tb.regress.results.regressions.process_space`."""
     pid: Mapped[int]
-    commit: Mapped[str]
-    base_seed: Mapped[int]
-    budget_seconds: Mapped[float]
-    duts: Mapped[list[Any]]
-    command: Mapped[str]
-    folder: Mapped[str]
-    options: Mapped[dict[str, Any]]
+    about: Mapped[dict[str, Any]]
+    """The other arguments of :meth:`.regressions.RegressionRuns.begin_regression`."""
+    builds: Mapped[dict[str, Any]]
+    """Configuration to ``inputs``, ``seconds`` and ``error`` of its build."""
     figures: Mapped[dict[str, Any]]
     """A :class:`tb.regress.queries.views.Figures`; during the run only ``wall_seconds``."""
     coverage: Mapped[dict[str, Any]]
@@ -124,108 +124,30 @@ class RunTable(Base):
         ForeignKey("regression.id", ondelete="CASCADE"), index=True
     )
     key: Mapped[str] = mapped_column(String(200))
-    config: Mapped[str] = mapped_column(String(200), index=True)
+    config: Mapped[str] = mapped_column(String(200))
     position: Mapped[int]
     """Place in the order of the plan."""
+    test: Mapped[str] = mapped_column(String(200))
+    manifest_hash: Mapped[str] = mapped_column(String(64))
     job: Mapped[dict[str, Any]]
     """The :class:`tb.regress.workers.job.Job` as JSON."""
+    state: Mapped[str] = mapped_column(String(16), index=True)
     identity: Mapped[str] = mapped_column(String(64), index=True)
     """Hash of what decides the outcome: settings, build inputs; equal ones must end equally."""
-    state: Mapped[str] = mapped_column(String(16), index=True)
-    test: Mapped[str] = mapped_column(String(200))
-    sim: Mapped[str] = mapped_column(String(32))
-    seed: Mapped[int]
-    attempts: Mapped[int]
-    worker: Mapped[str]
-    started: Mapped[datetime | None]
-    ended: Mapped[datetime | None]
+    bucket: Mapped[str] = mapped_column(String(16), index=True)
     seconds: Mapped[float]
-    simulator_version: Mapped[str]
-    manifest_hash: Mapped[str] = mapped_column(String(64))
-    inputs: Mapped[str] = mapped_column(String(64))
+    build_seconds: Mapped[float]
     transactions: Mapped[int]
     bytes_checked: Mapped[int]
     clocks: Mapped[int]
-    mismatches: Mapped[int]
-    protocol_errors: Mapped[int]
-    simulator_seconds: Mapped[float]
-    python_seconds: Mapped[float]
-    build_seconds: Mapped[float]
-    coverage: Mapped[float]
-    message: Mapped[str]
-    command: Mapped[str]
     folder: Mapped[str]
-    bucket: Mapped[str] = mapped_column(String(16), index=True)
-    record: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
-    """A :class:`tb.record.record.RunRecord` as JSON; its ``details`` are in ``failure``."""
-
-
-class LostTable(Base):
-    """An attempt at a run that lost its worker."""
-
-    __tablename__ = "lost"
-    __table_args__ = (UniqueConstraint("run_id", "attempt"),)
-
-    id: Mapped[int] = mapped_column(_Id, primary_key=True)
-    run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), index=True)
-    attempt: Mapped[int]
-    worker: Mapped[str]
-    why: Mapped[str]
-
-
-class BuildTable(Base):
-    """A build of a regression run."""
-
-    __tablename__ = "build"
-    __table_args__ = (UniqueConstraint("regression_id", "config"),)
-
-    id: Mapped[int] = mapped_column(_Id, primary_key=True)
-    regression_id: Mapped[int] = mapped_column(
-        ForeignKey("regression.id", ondelete="CASCADE"), index=True
-    )
-    config: Mapped[str] = mapped_column(String(200))
-    inputs: Mapped[str] = mapped_column(String(64))
-    seconds: Mapped[float]
-    error: Mapped[str]
-
-
-class BucketTable(Base):
-    """A signature of failures, over all regression runs."""
-
-    __tablename__ = "bucket"
-
-    id: Mapped[str] = mapped_column(String(16), primary_key=True)
-    title: Mapped[str]
-    signature: Mapped[dict[str, Any]]
-
-
-class FailureTable(Base):
-    """A failure of a run, in the order of its record."""
-
-    __tablename__ = "failure"
-    __table_args__ = (UniqueConstraint("run_id", "position"),)
-
-    id: Mapped[int] = mapped_column(_Id, primary_key=True)
-    run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), index=True)
-    position: Mapped[int]
-    bucket: Mapped[str] = mapped_column(String(16), index=True)
-    detail: Mapped[dict[str, Any]]
-    """A :class:`tb.record.record.Failure` as JSON."""
-
-
-class RerunTable(Base):
-    """A run done again."""
-
-    __tablename__ = "rerun"
-
-    id: Mapped[int] = mapped_column(_Id, primary_key=True)
-    run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), index=True)
-    state: Mapped[str] = mapped_column(String(16))
-    ended: Mapped[datetime]
-    inputs: Mapped[str] = mapped_column(String(64))
-    waves: Mapped[str]
-    timeline: Mapped[str]
-    message: Mapped[str]
+    outcome: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    """The :class:`tb.regress.workers.job.Outcome` with its record as JSON, without coverage."""
+    lost: Mapped[list[Any]]
+    """A :class:`tb.regress.workers.job.Lost` for each attempt that lost its worker."""
+    reruns: Mapped[list[Any]]
+    """A :class:`tb.regress.queries.views.Rerun` without its number for each time it was done again.
+    """
 
 
 class GroupTable(Base):
@@ -243,32 +165,14 @@ class GroupTable(Base):
 
 
 class HitsTable(Base):
-    """Hits of one group in one run.
+    """Hits of one group in one run of a regression run, at its end in all of them.
 
     ``hits`` is zlib-compressed ``int64`` little-endian, all points and then all crosses in the
     order of the definition; ``scope`` is the same of one bit per bin (numpy ``packbits``), empty
-    where all bins are in scope.
+    where all bins are in scope; ``runs`` is the number of runs that are summed.
     """
 
     __tablename__ = "coverage_hits"
-    __table_args__ = (UniqueConstraint("run_id", "group_id"),)
-
-    id: Mapped[int] = mapped_column(_Id, primary_key=True)
-    run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), index=True)
-    group_id: Mapped[int] = mapped_column(ForeignKey("coverage_group.id"), index=True)
-    hits: Mapped[bytes]
-    scope: Mapped[bytes]
-
-
-class RegressionHitsTable(Base):
-    """Hits of one group in all runs of a regression run, summed at its end.
-
-    Without such rows the rows of its runs count. ``hits`` and ``scope`` as in ``coverage_hits``;
-    ``runs`` is the number of rows summed.
-    """
-
-    __tablename__ = "regression_hits"
-    __table_args__ = (UniqueConstraint("regression_id", "group_id"),)
 
     id: Mapped[int] = mapped_column(_Id, primary_key=True)
     regression_id: Mapped[int] = mapped_column(

@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage hits in the database: rows of runs, sums by regression run, total."""
+"""Coverage hits in the database: a row for each run and group, and one for all at the end."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from tb.coverage.model import Coverage
-from tb.regress.results.database import (
-    GroupTable,
-    HitsTable,
-    RegressionHitsTable,
-    RegressionRunTable,
-    RunTable,
+from tb.coverage.model import Coverage, CoverageError
+from tb.regress.results.database import GroupTable, HitsTable, RegressionRunTable
+from tb.regress.results.hits import (
+    Definition,
+    GroupHits,
+    Sums,
+    coverage_of,
+    names,
+    pack_hits,
+    pack_scope,
+    split,
 )
-from tb.regress.results.hits import Definition, GroupHits, Sums, coverage_of, names
 
 _STREAM = {"yield_per": 500}
 """Rows are read so many at a time, for all of them together may not fit in memory."""
@@ -32,6 +34,15 @@ class PackedHits:
     part: GroupHits
     hits: bytes
     scope: bytes
+
+
+def packed(coverage: str) -> tuple[list[PackedHits], str]:
+    """Packs the coverage of a run; the second is why it cannot be read, or empty."""
+    try:
+        parts = split(coverage) if coverage else []
+    except CoverageError as error:
+        return [], str(error)
+    return [PackedHits(part, pack_hits(part.hits), pack_scope(part.scope)) for part in parts], ""
 
 
 def definitions(
@@ -66,58 +77,40 @@ def _numbers(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
 
 def add_hits(
     connection: Connection,
-    run: Row[Any],
+    regression_id: int,
     items: Sequence[PackedHits],
     groups: Mapping[str, int],
 ) -> None:
     """Adds the hits of a run."""
-    if not items:
-        return
-    # Waits for a regression run that is being summed; its sum is outdated then.
-    connection.execute(
-        select(RegressionRunTable.id)
-        .where(RegressionRunTable.id == run.regression_id)
-        .with_for_update(read=True)
-    )
-    forget(connection, run.regression_id)
-    connection.execute(
-        insert(HitsTable),
-        [
-            {
-                "run_id": run.id,
-                "group_id": groups[item.part.digest],
-                "hits": item.hits,
-                "scope": item.scope,
-            }
-            for item in items
-        ],
-    )
-
-
-def forget(connection: Connection, regression_id: int) -> None:
-    """Removes the sums of a regression run; its runs keep their hits."""
-    connection.execute(
-        delete(RegressionHitsTable).where(RegressionHitsTable.regression_id == regression_id)
-    )
+    if items:
+        # Waits for a regression run that is being summed.
+        connection.execute(
+            select(RegressionRunTable.id)
+            .where(RegressionRunTable.id == regression_id)
+            .with_for_update(read=True)
+        )
+    rows = ((groups[item.part.digest], 1, item.hits, item.scope) for item in items)
+    _insert(connection, regression_id, rows)
 
 
 def sum_up(connection: Connection, regression_id: int) -> None:
-    """Stores the sums of a regression run, so that merging many of them reads few rows."""
-    forget(connection, regression_id)
-    sums = Sums()
-    _add_runs(connection, sums, [regression_id])
+    """Puts the sums of a regression run in place of its rows, so that merging many reads few."""
+    sums = _sums(connection, [regression_id])
+    connection.execute(delete(HitsTable).where(HitsTable.regression_id == regression_id))
+    _insert(connection, regression_id, sums.packed())
+
+
+def _insert(
+    connection: Connection, regression_id: int, parts: Iterable[tuple[int, int, bytes, bytes]]
+) -> None:
+    """Adds rows of definition, number of runs, hits and scope."""
     rows = [
-        {
-            "regression_id": regression_id,
-            "group_id": group,
-            "runs": runs,
-            "hits": hits,
-            "scope": scope,
-        }
-        for group, runs, hits, scope in sums.packed()
-    ]
+        {"regression_id": regression_id, "group_id": group, "runs": runs, "hits": hits,
+         "scope": scope}
+        for group, runs, hits, scope in parts
+    ]  # fmt: skip
     if rows:
-        connection.execute(insert(RegressionHitsTable), rows)
+        connection.execute(insert(HitsTable), rows)
 
 
 def coverage(
@@ -127,46 +120,16 @@ def coverage(
     sums = _sums(connection, regression_ids)
     leading = sums if like is None else _sums(connection, [like])
     sums.keep(leading.hits)
-    found = {
-        row.id: Definition(row.name, row.digest, row.gm_width, row.definition)
-        for row in connection.execute(
-            select(
-                GroupTable.id,
-                GroupTable.name,
-                GroupTable.digest,
-                GroupTable.gm_width,
-                GroupTable.definition,
-            )
-        )
-        if row.id in leading.hits
-    }
+    rows = connection.execute(select(GroupTable.__table__).where(GroupTable.id.in_(leading.hits)))
+    found = {row.id: Definition(row.name, row.digest, row.gm_width, row.definition) for row in rows}
     return coverage_of(found, names(found, leading.rows), sums)
 
 
 def _sums(connection: Connection, regression_ids: Sequence[int] | None) -> Sums:
-    """Adds up the sums of regression runs, and the hits of runs where there are no sums."""
     sums = Sums()
-    query = select(
-        RegressionHitsTable.group_id,
-        RegressionHitsTable.hits,
-        RegressionHitsTable.scope,
-        RegressionHitsTable.runs,
-    )
+    query = select(HitsTable.group_id, HitsTable.hits, HitsTable.scope, HitsTable.runs)
     if regression_ids is not None:
-        query = query.where(RegressionHitsTable.regression_id.in_(regression_ids))
+        query = query.where(HitsTable.regression_id.in_(regression_ids))
     for row in connection.execute(query, execution_options=_STREAM):
         sums.add(row.group_id, row.hits, row.scope, row.runs)
-    _add_runs(connection, sums, regression_ids)
     return sums
-
-
-def _add_runs(connection: Connection, sums: Sums, regression_ids: Sequence[int] | None) -> None:
-    query = (
-        select(HitsTable.group_id, HitsTable.hits, HitsTable.scope)
-        .join(RunTable, RunTable.id == HitsTable.run_id)
-        .where(RunTable.regression_id.not_in(select(RegressionHitsTable.regression_id)))
-    )
-    if regression_ids is not None:
-        query = query.where(RunTable.regression_id.in_(regression_ids))
-    for row in connection.execute(query, execution_options=_STREAM):
-        sums.add(row.group_id, row.hits, row.scope)

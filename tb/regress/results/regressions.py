@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
@@ -17,10 +18,11 @@ from tb.regress.results import merge
 from tb.regress.results.access import Access
 from tb.regress.results.connect import StoreError
 from tb.regress.results.database import RegressionRunTable, RunTable
-from tb.regress.results.finish import clean
+from tb.regress.results.outcomes import clean, cleaned
 
 STALE_SECONDS = 120.0
-"""A coordinator on another host counts as dead after so long without a heartbeat."""
+"""A coordinator on another host, or in another container, counts as dead after so long without a
+heartbeat."""
 
 FORGOTTEN_SECONDS = 3600.0
 """The same on this host if its process exists: the number may have been reused."""
@@ -57,6 +59,10 @@ class RegressionRuns(Access):
             options: Further data to store, as JSON.
             commit: Git commit, ``+`` after it when the tree had changes.
         """
+        about = {
+            "commit": commit, "base_seed": base_seed, "budget_seconds": budget_seconds,
+            "duts": list(duts), "command": command, "options": dict(options or {}),
+        }  # fmt: skip
         now = now_utc()
         day = f"{now.astimezone():%Y-%m-%d}"
 
@@ -76,15 +82,11 @@ class RegressionRuns(Access):
                     status="running",
                     started=now,
                     heartbeat=now,
-                    host=socket.gethostname(),
-                    pid=os.getpid(),
-                    commit=commit,
-                    base_seed=base_seed,
-                    budget_seconds=budget_seconds,
-                    duts=list(duts),
-                    command=clean(command),
-                    folder=f"{folder_root}/{name}" if folder_root else name,
-                    options=dict(options or {}),
+                    **_me(),
+                    about=cleaned(
+                        {**about, "folder": f"{folder_root}/{name}" if folder_root else name}
+                    ),
+                    builds={},
                     figures={"wall_seconds": 0.0},
                     coverage={},
                     code={},
@@ -135,17 +137,9 @@ class RegressionRuns(Access):
             ).one()
             if not is_free(row):
                 return False
-            merge.forget(connection, row.id)
+            change = update(RegressionRunTable).where(RegressionRunTable.id == row.id)
             connection.execute(
-                update(RegressionRunTable)
-                .where(RegressionRunTable.id == row.id)
-                .values(
-                    status="running",
-                    ended=None,
-                    heartbeat=now_utc(),
-                    host=socket.gethostname(),
-                    pid=os.getpid(),
-                )
+                change.values(status="running", ended=None, heartbeat=now_utc(), **_me())
             )
             return True
 
@@ -167,7 +161,7 @@ class RegressionRuns(Access):
                 .where(RegressionRunTable.id == self._regression_id(connection, regression_run))
                 .with_for_update()
             ).one()
-            if (row.status, row.host, row.pid) != ("running", socket.gethostname(), os.getpid()):
+            if row.status != "running" or not _mine(row):
                 raise self._taken(regression_run, row)
             now = now_utc()
             passed = min((now - row.heartbeat).total_seconds(), STALE_SECONDS)
@@ -194,10 +188,10 @@ class RegressionRuns(Access):
         return self._read(
             lambda connection: dict(
                 connection.execute(
-                    select(RegressionRunTable.options).where(
+                    select(RegressionRunTable.about).where(
                         RegressionRunTable.id == self._regression_id(connection, regression_run)
                     )
-                ).scalar_one()
+                ).scalar_one()["options"]
             )
         )
 
@@ -263,6 +257,7 @@ _OWNER: tuple[Any, ...] = (
     RegressionRunTable.status,
     RegressionRunTable.heartbeat,
     RegressionRunTable.host,
+    RegressionRunTable.space,
     RegressionRunTable.pid,
 )
 
@@ -277,13 +272,29 @@ def is_free(regression_run: Any) -> bool:
     if regression_run.status != "running":
         return bool(regression_run.status == "interrupted")
     silence = (now_utc() - regression_run.heartbeat).total_seconds()
-    if regression_run.host == socket.gethostname():
+    if (regression_run.host, regression_run.space) == (socket.gethostname(), process_space()):
         return not _exists(regression_run.pid) or silence > FORGOTTEN_SECONDS
     return bool(silence > STALE_SECONDS)
 
 
+def process_space() -> str:
+    """Returns what tells apart the places in which a number of a process means one process.
+
+    Containers may share the name of a host, and have processes of their own.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return ""
+
+
+def _me() -> dict[str, Any]:
+    return {"host": socket.gethostname(), "space": process_space(), "pid": os.getpid()}
+
+
 def _mine(regression_run: Any) -> bool:
-    return bool((regression_run.host, regression_run.pid) == (socket.gethostname(), os.getpid()))
+    return all(getattr(regression_run, name) == value for name, value in _me().items())
 
 
 def _exists(pid: int) -> bool:

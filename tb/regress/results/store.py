@@ -10,25 +10,43 @@ stored once: a second one is refused. Queries of pages and commands are in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy.engine import Row
 
 from tb.coverage.model import Coverage
-from tb.record.failure import Failure
 from tb.record.record import RunRecord
+from tb.record.signature import bucket_id
 from tb.regress.queries.views import RunState
-from tb.regress.results import finish, merge
+from tb.regress.results import merge
 from tb.regress.results.connect import StoreError
-from tb.regress.results.database import BuildTable, LostTable, RegressionRunTable, RunTable
-from tb.regress.results.finish import BucketKey, clean
-from tb.regress.results.regressions import RegressionRuns, now_utc
+from tb.regress.results.database import RegressionRunTable, RunTable
+from tb.regress.results.outcomes import (
+    VERDICTS,
+    bucket_of,
+    clean,
+    cleaned,
+    done,
+    joined,
+    planned,
+    record_of,
+)
+from tb.regress.results.regressions import RegressionRuns
 from tb.regress.workers.job import Job, Lost, Outcome
 
-__all__ = ["BucketKey", "Store", "StoreError"]
+__all__ = ["Finished", "Store", "StoreError"]
 
 _RECENT_RUNS = 5000
 """How many runs back times are averaged over."""
+
+
+class Finished(NamedTuple):
+    """A run that was written: its number, how it counts, and its bucket, empty if it passed."""
+
+    id: int
+    state: RunState
+    bucket: str
 
 
 class Store(RegressionRuns):
@@ -46,8 +64,7 @@ class Store(RegressionRuns):
         def body(connection: Connection) -> None:
             number = self._regression_id(connection, regression_run)
             rows = [
-                finish.planned(number, position, job, manifest_hash)
-                for position, job in enumerate(jobs)
+                planned(number, position, job, manifest_hash) for position, job in enumerate(jobs)
             ]
             if rows:
                 connection.execute(insert(RunTable), rows)
@@ -59,7 +76,7 @@ class Store(RegressionRuns):
 
         def body(connection: Connection) -> list[Job]:
             rows = connection.execute(
-                select(RunTable.job, RunTable.attempts)
+                select(RunTable.job, RunTable.lost)
                 .where(
                     RunTable.regression_id == self._regression_id(connection, regression_run),
                     RunTable.state == "planned",
@@ -67,7 +84,7 @@ class Store(RegressionRuns):
                 .order_by(RunTable.position)
             )
             return [
-                Job.model_validate(row.job).model_copy(update={"attempt": row.attempts + 1})
+                Job.model_validate(row.job).model_copy(update={"attempt": _attempts(row) + 1})
                 for row in rows
             ]
 
@@ -79,12 +96,10 @@ class Store(RegressionRuns):
         outcome: Outcome,
         *,
         state: RunState,
-        bucket: BucketKey | None = None,
-        failures: Sequence[tuple[Failure, BucketKey]] = (),
         identity: str = "",
         folder: str = "",
-    ) -> int | None:
-        """Writes the outcome of a run, with its failures and coverage hits.
+    ) -> Finished | None:
+        """Writes the outcome of a run, with its record and coverage hits.
 
         A run that ended differently from an equal one, of this regression run or an earlier one, is
         ``flaky`` whatever ``state`` is. Coverage that cannot be read makes a run that passed an
@@ -92,44 +107,45 @@ class Store(RegressionRuns):
 
         Args:
             regression_run: Its name.
-            outcome: Outcome from the worker.
+            outcome: Outcome from the worker; of a run that is ``lost``, ``error`` says why.
             state: How the run ended.
-            bucket: Of its first failure, or of its outcome without one.
-            failures: The failures with the bucket of each.
             identity: Digest of what decides the outcome; runs with equal ones must end equally.
                 Empty compares with nothing.
             folder: Where the run's files are.
 
         Returns:
-            The run's number, or None when it was done already or was stopped: nothing is written.
+            What was written, or None when the run was done already or was stopped.
         """
         if outcome.stopped:
             return None
-        packed, unread = finish.packed(outcome.coverage)
-        if unread and state == "pass":
-            state = "error"
+        packed, unread = merge.packed(outcome.coverage)
+        if unread:
+            state = "error" if state == "pass" else state
+            outcome = outcome.model_copy(update={"error": joined(outcome.error, unread)})
         width = outcome.record.settings.gm_width if outcome.record else 0
         missing = [item for item in packed if item.part.digest not in self._groups]
         if missing:
             # In a transaction before: definitions belong to no run, and two regression runs may
             # add the same ones.
             self._groups |= self._write(lambda found: merge.definitions(found, missing, width))
+        values: dict[str, Any] = {**done(outcome), "identity": identity, "folder": folder}
+        found = bucket_of(state, values["outcome"]) if state != "pass" else None
+        values["bucket"] = bucket_id(found) if found else ""
 
-        def body(connection: Connection) -> int | None:
-            row = self._open_run(connection, regression_run, outcome.key)
+        def body(connection: Connection) -> Finished | None:
+            row = self._run(connection, regression_run, outcome.key)
             if row is None:
+                raise StoreError(
+                    f"regression run {regression_run} has no run {outcome.key}", where=self.where
+                )
+            if row.state != "planned":
                 return None
-            values = finish.values(outcome, unread)
-            values |= {"state": state, "identity": identity, "folder": folder}
-            values["bucket"] = bucket.id if bucket else ""
-            if identity and finish.contradicted(connection, row, identity, state):
-                values["state"] = "flaky"
-            if not values["inputs"]:
-                values["inputs"] = finish.build_inputs(connection, row)
-            connection.execute(update(RunTable).where(RunTable.id == row.id).values(**values))
-            finish.add_failures(connection, row, bucket, failures)
-            merge.add_hits(connection, row, packed, self._groups)
-            return int(row.id)
+            flaky = bool(identity) and _contradicted(connection, row, identity, state)
+            last: RunState = "flaky" if flaky else state
+            change = update(RunTable).where(RunTable.id == row.id)
+            connection.execute(change.values(**values, state=last))
+            merge.add_hits(connection, row.regression_id, packed, self._groups)
+            return Finished(row.id, last, values["bucket"])
 
         return self._write(body)
 
@@ -145,45 +161,12 @@ class Store(RegressionRuns):
             row = self._run(connection, regression_run, lost.key)
             if row is None:
                 return lost.attempt
-            known = select(LostTable.attempt).where(LostTable.run_id == row.id)
-            attempts = set(connection.execute(known).scalars())
-            if lost.attempt not in attempts:
-                attempts.add(lost.attempt)
-                why, worker = clean(lost.why), clean(lost.worker)
-                connection.execute(
-                    insert(LostTable).values(
-                        run_id=row.id, attempt=lost.attempt, worker=worker, why=why
-                    )
-                )
-                if row.state == "planned":
-                    connection.execute(
-                        update(RunTable).where(RunTable.id == row.id).values(attempts=max(attempts))
-                    )
-            return len(attempts)
-
-        return self._write(body)
-
-    def finish_lost(
-        self, regression_run: str, key: str, why: str, *, bucket: BucketKey | None = None
-    ) -> int | None:
-        """Gives up a run that lost its workers; returns as :meth:`finish_run` does."""
-
-        def body(connection: Connection) -> int | None:
-            row = self._open_run(connection, regression_run, key)
-            if row is None:
-                return None
-            connection.execute(
-                update(RunTable)
-                .where(RunTable.id == row.id)
-                .values(
-                    state="lost",
-                    message=clean(why),
-                    ended=now_utc(),
-                    bucket=bucket.id if bucket else "",
-                )
-            )
-            finish.add_failures(connection, row, bucket, ())
-            return int(row.id)
+            known = {one["attempt"]: one for one in row.lost}
+            if lost.attempt not in known:
+                known[lost.attempt] = cleaned(lost.model_dump())
+                change = update(RunTable).where(RunTable.id == row.id)
+                connection.execute(change.values(lost=list(known.values())))
+            return len(known)
 
         return self._write(body)
 
@@ -191,15 +174,15 @@ class Store(RegressionRuns):
         self, regression_run: str, config: str, *, inputs: str, seconds: float, error: str = ""
     ) -> None:
         """Writes the outcome of a build; a resumed regression run keeps the last one."""
+        found = {"inputs": inputs, "seconds": seconds, "error": clean(error)}
 
         def body(connection: Connection) -> None:
-            number = self._regression_id(connection, regression_run)
-            values = {"inputs": inputs, "seconds": seconds, "error": clean(error)}
-            mine = (BuildTable.regression_id == number, BuildTable.config == config)
-            if not connection.execute(update(BuildTable).where(*mine).values(**values)).rowcount:
-                connection.execute(
-                    insert(BuildTable).values(regression_id=number, config=config, **values)
-                )
+            mine = RegressionRunTable.id == self._regression_id(connection, regression_run)
+            builds = connection.execute(
+                select(RegressionRunTable.builds).where(mine).with_for_update()
+            ).scalar_one()
+            change = update(RegressionRunTable).where(mine)
+            connection.execute(change.values(builds={**builds, config: found}))
 
         self._write(body)
 
@@ -219,20 +202,36 @@ class Store(RegressionRuns):
         Returns:
             Whether the run is flaky.
         """
-        return self._write(
-            lambda connection: finish.add_rerun(connection, run_id, outcome, state, identity)
-        )
+        message = outcome.record.message if outcome.record else ""
+        again = {
+            "state": state, "when": outcome.ended.isoformat(), "waves": outcome.waves,
+            "timeline": outcome.timeline, "message": message or outcome.error,
+        }  # fmt: skip
 
-    def record(self, run_id: int) -> RunRecord | None:
-        """Returns the record of a run with its failures' details, None if it has none."""
-        return self._read(lambda connection: finish.record(connection, run_id))
+        def body(connection: Connection) -> bool:
+            run = connection.execute(
+                select(RunTable).where(RunTable.id == run_id).with_for_update()
+            ).one_or_none()
+            if run is None:
+                raise StoreError(f"there is no run {run_id}")
+            if outcome.stopped:
+                return bool(run.state == "flaky")
+            same = bool(identity) and identity == run.identity
+            verdicts = state in VERDICTS and run.state in VERDICTS
+            differs = same and verdicts and (state == "pass") != (run.state == "pass")
+            last = "flaky" if differs else run.state
+            change = update(RunTable).where(RunTable.id == run_id)
+            connection.execute(change.values(state=last, reruns=[*run.reruns, cleaned(again)]))
+            return bool(last == "flaky")
 
-    def job(self, run_id: int) -> tuple[str, Job]:
-        """Returns the regression run of a run and the job it was planned as."""
+        return self._write(body)
 
-        def body(connection: Connection) -> tuple[str, Job]:
+    def planned(self, run_id: int) -> tuple[str, Job, RunRecord | None]:
+        """Returns the regression run of a run, the job it was planned as, and its record if any."""
+
+        def body(connection: Connection) -> tuple[str, Job, RunRecord | None]:
             row = connection.execute(
-                select(RegressionRunTable.name, RunTable.job)
+                select(RegressionRunTable.name, RunTable.job, RunTable.outcome)
                 .join(RegressionRunTable, RegressionRunTable.id == RunTable.regression_id)
                 .where(RunTable.id == run_id)
             ).one_or_none()
@@ -241,16 +240,7 @@ class Store(RegressionRuns):
                     f"there is no run {run_id}", where=self.where,
                     remedy="take a number from the report's table of runs",
                 )  # fmt: skip
-            return str(row.name), Job.model_validate(row.job)
-
-        return self._read(body)
-
-    def state(self, run_id: int) -> RunState:
-        """Returns the state of a run."""
-
-        def body(connection: Connection) -> RunState:
-            query = select(RunTable.state).where(RunTable.id == run_id)
-            return cast(RunState, connection.execute(query).scalar_one())
+            return str(row.name), Job.model_validate(row.job), record_of(row.outcome)
 
         return self._read(body)
 
@@ -308,20 +298,34 @@ class Store(RegressionRuns):
         return self._read(body)
 
     def _run(self, connection: Connection, regression_run: str, key: str) -> Row[Any] | None:
-        found: list[Row[Any]] = [
-            *connection.execute(
-                select(RunTable.id, RunTable.regression_id, RunTable.state, RunTable.config)
-                .where(
-                    RunTable.regression_id == self._regression_id(connection, regression_run),
-                    RunTable.key == key,
-                )
-                .with_for_update()
-            )
-        ]
-        return found[0] if found else None
+        number = self._regression_id(connection, regression_run)
+        mine = (RunTable.regression_id == number, RunTable.key == key)
+        return connection.execute(select(RunTable).where(*mine).with_for_update()).one_or_none()
 
-    def _open_run(self, connection: Connection, regression_run: str, key: str) -> Row[Any] | None:
-        row = self._run(connection, regression_run, key)
-        if row is None:
-            raise StoreError(f"regression run {regression_run} has no run {key}", where=self.where)
-        return row if row.state == "planned" else None
+
+def _attempts(run: Row[Any]) -> int:
+    """Returns the number of the last attempt that lost its worker."""
+    return max((one["attempt"] for one in run.lost), default=0)
+
+
+def _contradicted(connection: Connection, run: Row[Any], identity: str, state: RunState) -> bool:
+    """Returns whether an equal run ended differently; those of this regression run become flaky."""
+    if state not in VERDICTS:
+        return False
+    if connection.dialect.name == "postgresql":
+        # Of two transactions that end at once, one must see the other.
+        connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(identity))))
+    rows = connection.execute(
+        select(RunTable.id, RunTable.regression_id, RunTable.state).where(
+            RunTable.identity == identity,
+            RunTable.state.in_([*VERDICTS, "flaky"]),
+            RunTable.id != run.id,
+        )
+    ).all()
+    passed = state == "pass"
+    if not any(row.state == "flaky" or (row.state == "pass") != passed for row in rows):
+        return False
+    others = [row.id for row in rows if row.regression_id == run.regression_id]
+    if others:
+        connection.execute(update(RunTable).where(RunTable.id.in_(others)).values(state="flaky"))
+    return True

@@ -409,7 +409,7 @@ def test_reruns_say_of_which_run(fresh: Store) -> None:
     name = made.add_regression(fresh, made.START, runs=14)
     bucket = next(item for item in history.buckets(fresh, name) if item.kind == "data")
     first, second = bucket.runs[:2]
-    job = fresh.job(second)[1]
+    job = fresh.planned(second)[1]
     for _ in range(2):
         fresh.note_rerun(second, made.outcome(job, made.START), state="pass", identity="")
     (bucket,) = [item for item in history.buckets(fresh, name) if item.id == bucket.id]

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from tb.coverage.export.exchange import to_json
 from tb.coverage.model import Coverage, CoverGroup, Cross, point
 from tb.regress.queries.views import Figures
-from tb.regress.results.database import HitsTable, RegressionHitsTable, RegressionRunTable
+from tb.regress.results.database import HitsTable, RegressionRunTable
 from tb.regress.results.store import Store
 from tests.processor import processor_seconds
 from tests.regress.samples import begin, column, coverage, group, job, jobs, outcome, text, total
@@ -42,9 +42,10 @@ def test_merged_coverage_is_the_sum_of_all_runs(store: Store) -> None:
     assert to_json(store.merged([first])) == to_json(total(range(7)))
     assert to_json(store.merged([first, second])) == to_json(total(range(12)))
     assert to_json(store.merged([])) == to_json(Coverage(()))
-    assert set(column(store, RegressionHitsTable.regression_id)) == {
-        column(store, RegressionRunTable.id)[0]
-    }
+    runs = dict.fromkeys(column(store, RegressionRunTable.id))
+    sizes = [column(store, HitsTable.runs, HitsTable.regression_id == number) for number in runs]
+    assert [sum(rows) for rows in sizes] == [14, 10, 6]
+    assert [set(rows) for rows in sizes] == [{7}, {1}, {1}], "summed at the end alone"
 
 
 @pytest.mark.long
@@ -66,7 +67,7 @@ def test_sums_of_a_regression_run_never_hide_a_run(store: Store) -> None:
 
 
 def test_definitions_are_kept_once(store: Store) -> None:
-    cover(store, range(5))
+    cover(store, range(5), "")
     assert len(column(store, HitsTable.id)) == 10
     with store.reading() as session:
         assert session.scalar(select(func.count(HitsTable.group_id.distinct()))) == 2

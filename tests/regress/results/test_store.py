@@ -11,22 +11,14 @@ import pytest
 from sqlalchemy import select, update
 
 from tb.coverage.export.exchange import to_json
+from tb.regress.queries import history
 from tb.regress.queries.views import Figures
 from tb.regress.results import regressions
-from tb.regress.results.database import (
-    BucketTable,
-    BuildTable,
-    FailureTable,
-    LostTable,
-    RegressionRunTable,
-    RerunTable,
-    RunTable,
-)
+from tb.regress.results.database import RegressionRunTable, RunTable
 from tb.regress.results.store import Store, StoreError
-from tb.regress.workers.job import Lost
+from tb.regress.workers.job import Lost, Outcome
 from tests.regress.samples import (
     BUCKET,
-    FAILURE,
     begin,
     column,
     coverage,
@@ -51,7 +43,7 @@ def test_regression_runs_of_a_day_are_counted(store: Store) -> None:
     names = [begin(store) for _ in range(11)]
     day = names[0].rsplit(".", 1)[0]
     assert names == [f"{day}.{number}" for number in range(1, 12)]
-    assert column(store, RegressionRunTable.folder)[-1] == f"nightly/{day}.11"
+    assert column(store, RegressionRunTable.about)[-1]["folder"] == f"nightly/{day}.11"
 
 
 def test_times_come_back_with_their_zone(store: Store) -> None:
@@ -94,9 +86,12 @@ def test_a_dead_coordinator_is_noticed_at_once(store: Store) -> None:
     assert store.adopt(regression)
 
 
-def test_a_silent_coordinator_elsewhere_is_taken_for_dead(store: Store) -> None:
+@pytest.mark.parametrize("where", [{"host": "elsewhere"}, {"space": "another container"}])
+def test_a_silent_coordinator_elsewhere_is_taken_for_dead(
+    store: Store, where: dict[str, str]
+) -> None:
     regression = begin(store)
-    put(store, regression, host="elsewhere", pid=dead_pid())
+    put(store, regression, **where, pid=dead_pid())
     assert store.unfinished("nightly", "plan") is None
     late = regressions.now_utc() - timedelta(seconds=regressions.STALE_SECONDS + 1)
     put(store, regression, heartbeat=late)
@@ -167,7 +162,7 @@ def test_an_unknown_regression_run_or_run_is_an_error(store: Store) -> None:
     with pytest.raises(StoreError, match="has no run r99"):
         store.finish_run(regression, outcome(job("r99")), state="pass")
     with pytest.raises(StoreError, match="no run 99"):
-        store.job(99)
+        store.planned(99)
     with pytest.raises(StoreError, match="no run 99"):
         store.note_rerun(99, outcome(job("r0")), state="pass")
 
@@ -187,13 +182,13 @@ def test_a_run_counts_once(store: Store) -> None:
     planned = jobs(2)
     regression = begin(store, planned)
     done = outcome(planned[0], status="fail", coverage=text(coverage(1)))
-    first = store.finish_run(regression, done, state="fail", failures=[(FAILURE, BUCKET)])
+    first = store.finish_run(regression, done, state="fail")
     assert first is not None
     again = outcome(planned[0], coverage=text(coverage(2)))
-    assert store.finish_run(regression, again, state="pass") is None
-    assert store.finish_lost(regression, "r0", "gone") is None
+    for how in ("pass", "lost"):
+        assert store.finish_run(regression, again, state=how) is None
     assert state(store, first) == "fail"
-    assert len(column(store, FailureTable.id)) == 1
+    assert store.planned(first.id)[2] == done.record
     assert to_json(store.merged()) == to_json(coverage(1))
 
 
@@ -202,53 +197,30 @@ def test_what_a_run_leaves(store: Store) -> None:
     regression = begin(store, [planned])
     store.note_build(regression, "verilator", inputs="abc", seconds=30.0)
     done = outcome(planned, status="fail", attempt=2)
-    number = run_id(
-        store.finish_run(
-            regression,
-            done,
-            state="fail",
-            bucket=BUCKET,
-            failures=[(FAILURE, BUCKET)],
-            identity="id",
-            folder="nightly/runs/r0/2",
-        )
+    found = store.finish_run(
+        regression, done, state="fail", identity="id", folder="nightly/runs/r0/2"
     )
+    assert found == (run_id(found), "fail", BUCKET)
     assert done.record is not None
-    assert store.record(number) == done.record
-    assert store.job(number) == (regression, planned)
+    assert store.planned(run_id(found)) == (regression, planned, done.record)
+    (builds,) = column(store, RegressionRunTable.builds)
+    assert builds == {"verilator": {"inputs": "abc", "seconds": 30.0, "error": ""}}
     with store.reading() as session:
         row = session.scalars(select(RunTable)).one()
-        assert (row.state, row.bucket, row.identity) == ("fail", BUCKET.id, "id")
-        assert (row.inputs, row.manifest_hash) == ("abc", "manifests")
-        assert (row.seconds, row.attempts, row.worker) == (8.0, 2, "host:1")
-        assert (row.message, row.transactions) == ("3 mismatches", 20000)
-        assert row.folder == "nightly/runs/r0/2"
-        assert row.started == done.started
-        bucket = session.scalars(select(BucketTable)).one()
-        assert (bucket.title, bucket.signature) == (BUCKET.title, BUCKET.signature)
+        assert (row.state, row.bucket, row.identity) == ("fail", BUCKET, "id")
+        assert (row.manifest_hash, row.folder) == ("manifests", "nightly/runs/r0/2")
+        assert (row.seconds, row.transactions, row.bytes_checked) == (8.0, 20000, 1000)
+        assert Outcome.model_validate(row.outcome) == done
 
 
 def test_a_record_of_an_earlier_version_has_more_fields(store: Store) -> None:
     planned = jobs(1)
-    regression = begin(store, planned)
-    number = run_id(store.finish_run(regression, outcome(planned[0]), state="pass"))
-    before = store.record(number)
-    (stored,) = column(store, RunTable.record)
-    more = update(RunTable).values(record={**stored, "gone": {"mte_gm_ub": 1}})
-    store._write(lambda connection: connection.execute(more))
-    assert before is not None
-    assert store.record(number) == before
-
-
-def test_a_bucket_is_one_over_regression_runs(store: Store) -> None:
-    planned = jobs(1)
-    for _ in range(2):
-        regression = begin(store, planned)
-        store.finish_run(
-            regression, outcome(planned[0], status="fail"), state="fail", bucket=BUCKET
-        )
-    assert column(store, BucketTable.id) == [BUCKET.id]
-    assert len(column(store, RegressionRunTable.id)) == 2
+    done = outcome(planned[0])
+    found = store.finish_run(begin(store, planned), done, state="pass")
+    (stored,) = column(store, RunTable.outcome)
+    stored["record"]["gone"] = {"mte_gm_ub": 1}
+    store._write(lambda connection: connection.execute(update(RunTable).values(outcome=stored)))
+    assert store.planned(run_id(found))[2] == done.record
 
 
 def test_a_run_without_record(store: Store) -> None:
@@ -256,10 +228,10 @@ def test_a_run_without_record(store: Store) -> None:
     regression = begin(store, planned)
     done = outcome(planned[0], record=None, error="result.json is truncated\0\ud800")
     number = run_id(store.finish_run(regression, done, state="error"))
-    assert store.record(number) is None
-    (message,) = column(store, RunTable.message)
-    assert message.startswith("result.json is truncated")
-    assert column(store, RunTable.command) == [planned[0].settings.command()]
+    assert store.planned(number)[2] is None
+    (row,) = history.runs(store, regression)
+    assert row.message == "result.json is truncated\ufffd?"
+    assert row.command == planned[0].settings.command()
 
 
 def test_a_stopped_run_stays_planned(store: Store) -> None:
@@ -280,7 +252,7 @@ def test_coverage_that_cannot_be_read(store: Store, given: Any, kept: str) -> No
         regression, outcome(planned[0], status=given, coverage=cut), state=given
     )
     assert state(store, number) == kept
-    assert "coverage cannot be read" in column(store, RunTable.message)[0]
+    assert "coverage cannot be read" in column(store, RunTable.outcome)[0]["error"]
     whole = outcome(planned[1], coverage=text(coverage(1)))
     assert state(store, store.finish_run(regression, whole, state="pass")) == "pass"
     assert to_json(store.merged()) == to_json(coverage(1))
@@ -294,25 +266,28 @@ def test_lost_attempts_are_counted_each_once(store: Store) -> None:
     assert store.lose(regression, first) == 1
     assert store.jobs_left(regression)[0].attempt == 2
     assert store.lose(regression, Lost(key="r0", attempt=2)) == 2
-    number = store.finish_lost(regression, "r0", "killed its workers", bucket=BUCKET)
-    assert state(store, number) == "lost"
+    gone = outcome(planned[0], record=None, error="killed by SIGKILL")
+    assert state(store, store.finish_run(regression, gone, state="lost")) == "lost"
     assert store.jobs_left(regression) == []
-    assert column(store, LostTable.why) == ["killed by SIGKILL", ""]
-    assert column(store, BucketTable.id) == [BUCKET.id]
+    (bucket,) = history.buckets(store, regression)
+    assert (bucket.title, bucket.kind) == ("worker lost, killed by SIGKILL", "lost")
+    assert bucket.example_run.message == (
+        "workers were lost with it 2 times, last: killed by SIGKILL"
+    )
 
 
 def test_a_lost_build_is_no_run(store: Store) -> None:
     regression = begin(store)
     assert store.lose(regression, Lost(key="build-verilator", attempt=2)) == 2
-    assert column(store, LostTable.id) == []
+    assert column(store, RunTable.lost) == [[]] * 3
 
 
 def test_of_two_builds_the_last_is_kept(store: Store) -> None:
     regression = begin(store)
     store.note_build(regression, "verilator", inputs="", seconds=1.0, error="no compiler")
     store.note_build(regression, "verilator", inputs="abc", seconds=30.0)
-    assert column(store, BuildTable.error) == [""]
-    assert column(store, BuildTable.seconds) == [30.0]
+    (builds,) = column(store, RegressionRunTable.builds)
+    assert builds == {"verilator": {"inputs": "abc", "seconds": 30.0, "error": ""}}
 
 
 def test_expected_seconds_are_those_of_passes(store: Store) -> None:
@@ -353,7 +328,7 @@ def test_an_earlier_regression_run_keeps_its_state(store: Store) -> None:
             store.finish_run(begin(store, planned), done, state=done.record.status, identity="same")
         )
     assert [state(store, number) for number in numbers] == ["pass", "flaky", "flaky"]
-    record = store.record(run_id(numbers[1]))
+    record = store.planned(run_id(numbers[1]))[2]
     assert record is not None
     assert record.status == "fail"
 
@@ -388,12 +363,12 @@ def test_a_rerun_that_ends_differently(
     planned = jobs(1)
     regression = begin(store, planned)
     done = outcome(planned[0], status="fail")
-    number = run_id(store.finish_run(regression, done, state="fail", identity="same"))
+    found = store.finish_run(regression, done, state="fail", identity="same")
     second = outcome(planned[0], status=again, waves="dump.fst", timeline="trace.json")
-    assert store.note_rerun(number, second, state=again, identity=identity) == flaky
-    assert state(store, number) == ("flaky" if flaky else "fail")
-    assert column(store, RerunTable.state) == [again]
-    assert column(store, RerunTable.waves) == ["dump.fst"]
+    assert store.note_rerun(run_id(found), second, state=again, identity=identity) == flaky
+    assert state(store, found) == ("flaky" if flaky else "fail")
+    ((rerun,),) = column(store, RunTable.reruns)
+    assert (rerun["state"], rerun["waves"]) == (again, "dump.fst")
 
 
 def test_a_stopped_rerun_is_none(store: Store) -> None:
@@ -404,4 +379,4 @@ def test_a_stopped_rerun_is_none(store: Store) -> None:
     )
     stopped = outcome(planned[0], stopped=True)
     assert not store.note_rerun(number, stopped, state="pass", identity="same")
-    assert column(store, RerunTable.id) == []
+    assert column(store, RunTable.reruns) == [[]]

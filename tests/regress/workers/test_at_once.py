@@ -6,7 +6,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import socket
 import time
 from typing import Any
 
@@ -14,11 +13,10 @@ import pytest
 from sqlalchemy import func, select
 
 from tb.coverage.export.exchange import to_json
-from tb.regress.results import finish
-from tb.regress.results.database import FailureTable, RegressionRunTable, RunTable
-from tb.regress.results.store import BucketKey, Store
+from tb.regress.results import merge
+from tb.regress.results.database import RegressionRunTable, RunTable
+from tb.regress.results.store import Store
 from tests.regress.samples import (
-    FAILURE,
     begin,
     column,
     coverage,
@@ -48,10 +46,7 @@ def write(url: str, seeds: range, own: str, go: Any) -> None:
         for item in planned:
             store.heartbeat(regression) if not own else None
             done = outcome(item, status="fail", coverage=text(coverage(item.settings.seed)))
-            keys = [BucketKey(f"B{number}") for number in range(4)]
-            store.finish_run(regression, done, state="fail", bucket=keys[0],
-                             failures=[(FAILURE, key) for key in keys[:: 1 - 2 * bool(own)]],
-                             identity=f"{item.key}")  # fmt: skip
+            store.finish_run(regression, done, state="fail", identity=f"{item.key}")
 
 
 def together(*processes: Any) -> None:
@@ -63,7 +58,7 @@ def together(*processes: Any) -> None:
 
 
 def test_two_regression_runs_at_once_lose_nothing(url: str) -> None:
-    """From an empty database on: tables, names, definitions and buckets are made by both."""
+    """From an empty database on: tables, names and definitions are made by both."""
     go = FORK.Barrier(2)
     together(*[
         FORK.Process(target=write, args=(url, seeds, "", go))
@@ -72,7 +67,6 @@ def test_two_regression_runs_at_once_lose_nothing(url: str) -> None:
     with Store.open(url) as store:
         assert sorted(name[-2:] for name in column(store, RegressionRunTable.name)) == [".1", ".2"]
         assert column(store, RunTable.state) == ["fail"] * 50
-        assert len(column(store, FailureTable.id)) == 200
         assert to_json(store.merged()) == to_json(total(range(50)))
 
 
@@ -83,7 +77,6 @@ def test_one_regression_run_written_by_two_counts_each_run_once(url: str) -> Non
     together(*[FORK.Process(target=write, args=(url, range(30), regression, go)) for _ in range(2)])
     with Store.open(url) as store:
         assert store.jobs_left(regression) == []
-        assert len(column(store, FailureTable.id)) == 120
         assert to_json(store.merged()) == to_json(total(range(30)))
 
 
@@ -121,10 +114,11 @@ def test_a_killed_coordinator_leaves_whole_runs(url: str) -> None:
         left = store.jobs_left(regression)
         done = 1000 - len(left)
         assert 10 <= done < 1000
-        assert len(column(store, FailureTable.id)) == 4 * done
+        records = [one for one in column(store, RunTable.outcome) if one]
+        assert [one["key"] for one in records] == [f"r{seed}" for seed in range(done)]
         assert [item.key for item in left] == [f"r{seed}" for seed in range(done, 1000)]
         assert to_json(store.merged()) == to_json(total(range(done)))
-        put(store, regression, pid=process.pid, host=socket.gethostname())
+        put(store, regression, pid=process.pid)
         assert store.unfinished("nightly", "plan") == regression
 
 
@@ -159,7 +153,7 @@ def test_of_equal_runs_that_end_at_once_one_sees_the_other(
     def slowly(*arguments: Any) -> None:
         time.sleep(0.1)  # compared with the others already, and not to be seen yet
 
-    monkeypatch.setattr(finish, "add_failures", slowly)
+    monkeypatch.setattr(merge, "add_hits", slowly)
     with Store.open(url) as store:
         regression = begin(
             store, [job(f"{mine}{number}") for mine in "ab" for number in range(PAIRS)]

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
@@ -24,7 +23,8 @@ from tb.coverage.export.exchange import to_json
 from tb.coverage.model import Coverage
 from tb.record.settings import RunSettings
 from tb.regress.coordinator import Coordinator, Limits, Tally
-from tb.regress.results.database import LostTable, RegressionRunTable, RunTable
+from tb.regress.queries import history
+from tb.regress.results.database import RegressionRunTable, RunTable
 from tb.regress.results.store import Store
 from tb.regress.workers.job import Job
 from tb.regress.workers.local import LocalWorkers
@@ -166,14 +166,12 @@ def test_a_killed_worker_costs_a_repetition_and_nothing_else(
     coordinator = regression.coordinate(victims.workers, hook)
     assert killed
     assert regression.states() == {f"r{seed}": "pass" for seed in range(8)}
-    attempts = column(regression.store, RunTable.attempts)
-    assert attempts == [1, 1, 1, 2, 1, 1, 1, 1]
-    (lost,) = column(regression.store, LostTable.id)
-    with regression.store.reading() as session:
-        row = session.execute(select(LostTable).where(LostTable.id == lost)).scalar_one()
-        run = session.execute(select(RunTable).where(RunTable.key == "r3")).scalar_one()
-        assert (row.run_id, row.attempt) == (run.id, 1)
-        assert row.why
+    runs = history.runs(regression.store, regression.name)
+    assert [run.attempts for run in runs] == [1, 1, 1, 2, 1, 1, 1, 1]
+    lost = column(regression.store, RunTable.lost)
+    assert [len(attempts) for attempts in lost] == [0, 0, 0, 1, 0, 0, 0, 0]
+    assert lost[3][0]["attempt"] == 1
+    assert lost[3][0]["why"]
     assert (coordinator.tally.done, coordinator.tally.failed, coordinator.tally.lost) == (8, 0, 1)
     assert summed(regression.store, regression.name) == to_json(total(range(8)))
     assert regression.store.jobs_left(regression.name) == []
@@ -190,8 +188,8 @@ def test_a_truncated_outcome_is_an_error_of_its_run(regression: RegressionRun) -
         "r3": "pass",
         "r4": "pass",
     }
-    (message,) = column(regression.store, RunTable.message, RunTable.key == "r2")
-    assert "truncated or missing" in message
+    (outcome,) = column(regression.store, RunTable.outcome, RunTable.key == "r2")
+    assert "truncated or missing" in outcome["error"]
     assert (coordinator.tally.done, coordinator.tally.failed) == (5, 1)
     assert summed(regression.store, regression.name) == of_runs([0, 1, 3, 4])
 
@@ -229,7 +227,7 @@ def test_a_disk_that_is_full_stops_a_regression_run_that_can_go_on(
     assert 3 <= len(done) < 16
     assert set(states.values()) == {"pass", "planned"}
     assert summed(regression.store, regression.name) == of_runs(done)
-    ends = column(regression.store, RunTable.ended, RunTable.state == "pass")
+    ends = column(regression.store, RunTable.outcome, RunTable.state == "pass")
     put(regression.store, regression.name, pid=dead_pid())
     assert regression.store.unfinished("nightly", "plan") == regression.name
     assert regression.store.adopt(regression.name)
@@ -238,7 +236,7 @@ def test_a_disk_that_is_full_stops_a_regression_run_that_can_go_on(
     assert coordinator.tally.done == 16 - len(done)
     assert set(regression.states().values()) == {"pass"}
     keys = [f"r{seed}" for seed in done]
-    assert column(regression.store, RunTable.ended, RunTable.key.in_(keys)) == ends
+    assert column(regression.store, RunTable.outcome, RunTable.key.in_(keys)) == ends
     assert summed(regression.store, regression.name) == to_json(total(range(16)))
 
 
