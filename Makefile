@@ -130,7 +130,7 @@ PTO_BUILDS.default     := ~/.cache/pto-dv
 PTO_BUILDS.help        := folder of finished builds, which all checkouts share; at most 2 GiB
 
 FULL.default       := 0
-FULL.help          := for make nightly: 1 runs the whole test suite afterwards, all shares
+FULL.help          := for make nightly: 1 runs the whole test suite afterwards, all shares, and shows its results in the testplan
 PTO_SHARE          ?= 1/8
 PTO_SHARE.default  := 1/8
 PTO_SHARE.help     := for make test: share of the long tables, 1/8 to 8/8, or all
@@ -249,9 +249,13 @@ check: $(BASE) $(VERILATOR) $(TESTS) icarus ## the short tests that your change 
 test: $(BASE) $(VERILATOR) $(CLUSTER) $(TESTS) icarus fst ## the test suite on both simulators, a share of its long tables
 	@PTO_SHARE=$(call quote,$(PTO_SHARE)) $(PY) $(PYTEST) $(ARGS)
 
+# Results of the test suite, for the testplan of a night.
+SUITE := sim_build/nightly/tests.xml
+
 nightly: $(BASE) $(VERILATOR) $(if $(FARM)$(findstring postgres,$(RESULTS))$(filter 1,$(FULL)),$(CLUSTER)) $(if $(filter 1,$(FULL)),$(TESTS)) icarus fst ## a regression over many seeds, with HTML pages
 	@$(PY) -m tb nightly $(call options,$(NIGHT_VARIABLES) SEED DUT PROFILE)$(if $(filter 1,$(FULL)), && status=0 || status=$$?; \
-	  PTO_SHARE=all $(PY) $(PYTEST) $(ARGS) && exit $$status)
+	  PTO_SHARE=all $(PY) $(PYTEST) --junitxml=$(SUITE) $(ARGS) || status=$$?; \
+	  $(PY) -m tb report --tests $(SUITE) $(call options,FARM RESULTS PLAN) && exit $$status)
 
 bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED and JSON
 	@$(PY) -m tb bench $(call options,SEED JSON)

@@ -78,11 +78,14 @@ def report(
     farm: FarmOption = None,
     db: DbOption = "",
     plan: PlanOption = None,
+    tests: Annotated[
+        Path | None, typer.Option("--tests", help="JUnit XML of pytest, for the testplan")
+    ] = None,
 ) -> None:
     """Write the pages of a regression run again, from the database, and print their path."""
     from tb.nightly.history import report_command
 
-    raise typer.Exit(report_command(regression_run, farm, db, plan))
+    raise typer.Exit(report_command(regression_run, farm, db, plan, tests))
 
 
 def history(

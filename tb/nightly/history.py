@@ -22,17 +22,23 @@ if TYPE_CHECKING:
 
 
 def report_command(
-    regression_run: str, farm: Path | None, db: str, plan: Path | None = None
+    regression_run: str,
+    farm: Path | None,
+    db: str,
+    plan: Path | None = None,
+    tests: Path | None = None,
 ) -> int:
-    """Writes the pages of a regression run again; returns 0."""
+    """Writes the pages of a regression run again, with results of pytest if given; returns 0."""
     with _existing(farm, db) as store:
         from tb.coverage.exclusions import load_exclusions
         from tb.nightly.command import verdict
         from tb.nightly.publish import EXCLUSIONS, Publisher
         from tb.regress.plan.testplan import TESTPLAN, load_testplan
-        from tb.regress.queries import history, text
+        from tb.regress.queries import history, junit, text
 
         found = history.regression_run(store, regression_run)
+        if tests is not None:
+            store.note_suites(found.name, junit.read_suites(tests))
         folder = Path(found.folder)
         made = Publisher(store, found.name, folder, load_exclusions(EXCLUSIONS))
         if found.status == "interrupted":

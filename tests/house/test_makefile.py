@@ -272,10 +272,18 @@ def test_test_needs_both_simulators(project: Project) -> None:
 
 
 @pytest.mark.parametrize("failing", ["", "tb nightly", "pytest"])
-def test_a_full_regression_runs_all_tests_afterwards(project: Project, failing: str) -> None:
+def test_a_full_regression_runs_all_tests_afterwards_and_shows_their_results(
+    project: Project, failing: str
+) -> None:
     done = project.make("nightly", "FULL=1", PTO_FAKE_FAIL=failing or "none")
     assert (done.returncode == 0) == (not failing)
-    assert [call[1] for call in project.calls()[-2:]] == ["tb", "pytest"]
+    *_, night, tests, page = project.calls()
+    assert (night[1:3], tests[1], page[1:4]) == (
+        ["tb", "nightly"],
+        "pytest",
+        ["tb", "report", "--tests"],
+    )
+    assert f"--junitxml={page[4]}" in tests
 
 
 @pytest.mark.parametrize("failing", ["tb run", "tb.setup.install icarus"])

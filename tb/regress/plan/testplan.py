@@ -45,6 +45,30 @@ _MODEL = ConfigDict(frozen=True, extra="forbid")
 _HEADER = re.compile(r"^\s*\[\[\s*(behaviour|regression|regression\.runs)\s*\]\]", re.MULTILINE)
 
 
+class Need(BaseModel):
+    """Settings of a run without which a behaviour is not proven; None is any."""
+
+    model_config = _MODEL
+
+    sim: str | None = None
+    gm_width: DataWidth | None = None
+    local_width: DataWidth | None = None
+    profile: str | None = None
+    gm: Literal["hdl", "cocotbext"] | None = None
+    tag_width: StrictInt | None = None
+    outstanding: StrictInt | None = None
+
+    @property
+    def text(self) -> str:
+        """The settings as words."""
+        return ", ".join(f"{x} = {y}" for x, y in self.model_dump(exclude_none=True).items())
+
+    def is_met_by(self, run: Any) -> bool:
+        """Returns whether a run has these settings."""
+        wanted = self.model_dump(exclude_none=True)
+        return all(getattr(run, name) == value for name, value in wanted.items())
+
+
 class Behaviour(BaseModel):
     """Something that engines must do, and what proves it.
 
@@ -56,6 +80,7 @@ class Behaviour(BaseModel):
             it or not, for those that run without a simulator.
         groups: Coverage groups that say how much of it was seen.
         rules: Rules of the specification that it covers.
+        needs: Settings, each of which a run of its tests must have passed with.
     """
 
     model_config = _MODEL
@@ -66,6 +91,7 @@ class Behaviour(BaseModel):
     tests: tuple[str, ...] = Field(min_length=1)
     groups: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
+    needs: tuple[Need, ...] = ()
 
 
 class RunSet(BaseModel):

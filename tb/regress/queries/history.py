@@ -6,7 +6,7 @@ Regression runs are compared, and drawn as a trend, if regression and engines ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from sqlalchemy import ColumnElement, select
@@ -16,13 +16,13 @@ from tb.common.errors import PtoError
 from tb.coverage.export.code import CodeView
 from tb.coverage.model import Coverage
 from tb.regress.plan.spec import spec_rows
-from tb.regress.plan.testplan import PYTEST, Behaviour, TestPlan
+from tb.regress.plan.testplan import TestPlan
 from tb.regress.queries import reading, reading_failures
 from tb.regress.queries.difference import Side, compare
+from tb.regress.queries.plan import plan_rows
 from tb.regress.queries.views import (
     Bucket,
     Difference,
-    PlanRow,
     Point,
     RegressionRun,
     RegressionView,
@@ -212,6 +212,7 @@ def view(
         exercised = reading.exercised(stored)
         outside = reading.outside(stored)
         notes = reading.notes(session, one.name, stored)
+        suites = reading.suites(session, one.name)
         earlier = _alike(session, one, TREND)[:-1]
         coverage = _merged(store, one.name, exclude)
         all_time = store.merged(_same_engines(session, one), definitions_of=one.name)
@@ -226,7 +227,7 @@ def view(
         regression_run=one,
         runs=rows,
         buckets=found,
-        plan=plan_rows(testplan, rows, one.groups),
+        plan=plan_rows(testplan, rows, one.groups, suites),
         spec=spec_rows(exercised),
         coverage=coverage,
         all_time=all_time,
@@ -257,49 +258,3 @@ def _as_counted(one: RegressionRun, coverage: Coverage, code: CodeView | None) -
     kinds = one.code if code is None else reading.code_percent(code.engines)
     percent = coverage.percent if groups else 0.0
     return replace(one, coverage=percent, groups=groups, code=kinds)
-
-
-def plan_rows(plan: TestPlan, runs: Sequence[RunRow], groups: Mapping[str, float]) -> list[PlanRow]:
-    """Maps the results of a regression run onto the testplan: a row for each behaviour, in order.
-
-    Args:
-        plan: The testplan.
-        runs: The planned runs of the regression run.
-        groups: Coverage group to percent, of the groups that were sampled.
-    """
-    counts: dict[str, tuple[int, int, int]] = {}
-    for run in runs:
-        done, passed, planned = counts.get(run.test, (0, 0, 0))
-        counts[run.test] = (
-            done + (run.state != "planned"),
-            passed + (run.state == "pass"),
-            planned + 1,
-        )
-    return [_plan_row(one, counts, groups) for one in plan.behaviour]
-
-
-def _plan_row(
-    one: Behaviour, counts: Mapping[str, tuple[int, int, int]], groups: Mapping[str, float]
-) -> PlanRow:
-    tests = {name: counts.get(name, (0, 0, 0)) for name in one.tests}
-    mine = [count for name, count in tests.items() if not name.startswith(PYTEST)]
-    return PlanRow(
-        name=one.name,
-        milestone=one.milestone,
-        description=one.description,
-        tests=tests,
-        groups={name: groups.get(name) for name in one.groups},
-        rules=one.rules,
-        state=_behaviour_state(mine),
-    )
-
-
-def _behaviour_state(tests: Sequence[tuple[int, int, int]]) -> str:
-    """Returns the state of a behaviour from its tests' (done, passed, planned) runs."""
-    if any(passed < done for done, passed, _ in tests):
-        return "fail"
-    if not any(done for done, _, _ in tests):
-        return "not run"
-    if any(done < planned or not done for done, _, planned in tests):
-        return "partial"
-    return "pass"

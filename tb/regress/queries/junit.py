@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A regression run as JUnit XML: a suite for each configuration, a case for each run.
+"""A regression run as JUnit XML, and results of pytest read from it.
+
+A regression run has a suite for each configuration, a case for each run.
 
 A run that failed, hung or is flaky is a ``failure``; one that crashed, has no record or lost its
 workers is an ``error``; one that was not run is ``skipped``. The text and the properties of a case
@@ -13,11 +15,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from junitparser import Error, Failure, Skipped
+from junitparser import Error, Failure, JUnitXmlError, Skipped
 from junitparser.xunit2 import JUnitXml, TestCase, TestSuite
 
+from tb.common.errors import PtoError
 from tb.common.files import write_bytes
 from tb.regress.queries.difference import configuration
+from tb.regress.queries.plan import Suites
 from tb.regress.queries.views import Bucket, RegressionRun, RegressionView, RunRow, RunState
 
 ERRORS: frozenset[RunState] = frozenset({"crash", "error", "lost", "interrupted"})
@@ -128,3 +132,34 @@ def _report(run: RunRow, bucket: Bucket | None) -> str:
 def _clean(text: str) -> str:
     """Returns a text without the characters that XML cannot hold, such as those of colours."""
     return _NOT_XML.sub("?", text)
+
+
+def read_suites(path: Path) -> Suites:
+    """Returns the results of a run of pytest: cases that passed and that failed, by function.
+
+    Raises:
+        PtoError: the file cannot be read, or is no JUnit XML.
+    """
+    try:
+        document = JUnitXml.fromfile(str(path))
+    except (OSError, SyntaxError, JUnitXmlError) as error:
+        raise PtoError(
+            f"results of pytest cannot be read: {error}", where=str(path),
+            legal="JUnit XML of pytest --junitxml=FILE",
+        ) from None  # fmt: skip
+    found: dict[str, dict[str, list[int]]] = {}
+    for suite in document:
+        for case in suite:
+            if case.is_skipped:
+                continue
+            function = case.name.partition("[")[0]
+            counts = found.setdefault(_file(case.classname), {}).setdefault(function, [0, 0])
+            counts[not case.is_passed] += 1
+    return found
+
+
+def _file(classname: str) -> str:
+    """Returns the file of a case of pytest: ``tests.isa.test_text.TestNames`` is in test_text."""
+    parts = classname.split(".")
+    last = max((at for at, part in enumerate(parts) if part.startswith("test_")), default=-1)
+    return "/".join(parts[: last + 1 or None]) + ".py"

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from tb.isa.profile import PROFILES
 from tb.record.outside import OutsideGroup, merged
 from tb.record.settings import DEFAULT_PROFILE, RunSettings
+from tb.regress.queries.plan import Suites
 from tb.regress.queries.views import FAILED, Figures, OutsideView, RegressionRun, RunRow
 from tb.regress.results.database import RegressionRunTable, RunTable
 from tb.regress.results.outcomes import message_of
@@ -179,6 +180,9 @@ def run(row: RunTable, both: str = "") -> RunRow:
         sent=row.transactions,
         gm_width=settings.gm_width,
         local_width=settings.local_width,
+        tag_width=settings.tag_width,
+        outstanding=settings.outstanding,
+        gm=settings.gm,
         duts=settings.duts,
         profile=settings.profile or DEFAULT_PROFILE,
         seconds=row.seconds,
@@ -214,6 +218,13 @@ def outside(found: Iterable[RunTable]) -> list[OutsideView]:
             parsed = [OutsideGroup.model_validate(group) for group in groups]
             views.setdefault(profile, []).append(parsed)
     return [OutsideView(name, len(runs), merged(runs)) for name, runs in views.items()]
+
+
+def suites(session: Session, regression_run: str) -> Suites:
+    """Returns the results of pytest that were taken in."""
+    wanted = select(RegressionRunTable.suites).where(RegressionRunTable.name == regression_run)
+    found: Suites = session.scalars(wanted).one()
+    return found
 
 
 def notes(session: Session, regression_run: str, found: Sequence[RunTable]) -> list[str]:

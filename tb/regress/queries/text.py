@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tb.common.text import percent_text
+from tb.regress.queries.plan import left_out
 from tb.regress.queries.views import FAILED, Difference, RegressionRun, RegressionView, RunRow
 
 SHOWN_ROWS = 20
@@ -221,6 +222,7 @@ def closing(view: RegressionView, page: str, *, passed: bool) -> RenderableType:
         lines.append(f"code       {kinds}")
     if figures.lost:
         lines.append(f"lost       {figures.lost} attempts, with their workers")
+    lines += _plan(view)
     parts: list[RenderableType] = [Text(line) for line in lines]
     parts += [Text(f"note       {note}") for note in view.notes]
     parts += _failures(view)
@@ -235,6 +237,18 @@ def closing(view: RegressionView, page: str, *, passed: bool) -> RenderableType:
     )
     parts.append(Text(verdict, style="bold green" if passed else "bold red"))
     return Group(*parts)
+
+
+def _plan(view: RegressionView) -> list[str]:
+    """Returns lines of how much of the testplan is proven, and what the others lack."""
+    if not view.plan:
+        return []
+    proven = sum(row.state == "pass" for row in view.plan)
+    lacking = left_out(view.plan)
+    lines = [f"testplan   {proven} of {len(view.plan)} behaviours proven"]
+    lines += [f"left out   {what}" for what in lacking[:SHOWN_ROWS]]
+    more = len(lacking) - SHOWN_ROWS
+    return lines + [f"           and {more} more, on the testplan page"] * (more > 0)
 
 
 def _since(view: RegressionView) -> str:

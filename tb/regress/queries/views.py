@@ -130,7 +130,8 @@ class RunRow:
         key: Its name in the regression run.
         state: Its outcome.
         test, sim, seed, transactions: As settings say; ``sent`` were sent.
-        gm_width, local_width: In bits.
+        gm_width, local_width, tag_width: In bits.
+        outstanding, gm: Bursts in flight, and who plays the GM.
         duts: Manifests.
         profile: Canonical text of its profile.
         seconds: How long a worker was busy with it.
@@ -171,6 +172,9 @@ class RunRow:
     simulator: str = ""
     code_coverage: bool = False
     config: str = ""
+    tag_width: int = 8
+    outstanding: int = 16
+    gm: str = "hdl"
 
 
 @dataclass(frozen=True)
@@ -233,12 +237,11 @@ class PlanRow:
 
     Attributes:
         name, milestone, description: As the testplan says.
-        tests: Name of each planned test to its (done, passed, planned) runs; tests of pytest have
-            ``pytest:`` before their name and (0, 0, 0), they are run by ``make test``.
+        tests: Name of each planned test to its (done, passed, planned) runs; of pytest, with
+            ``pytest:`` before its name, cases.
         groups: Name of each coverage group to its percent, None if not sampled.
         rules: Rule numbers of the specification.
-        state: ``pass`` when every planned test has runs and all passed, ``fail`` when one did not,
-            ``partial`` when runs are missing, ``not run`` without any.
+        missing: What it lacks: tests that did not run, settings that no run had that passed.
     """
 
     name: str
@@ -247,7 +250,20 @@ class PlanRow:
     tests: Mapping[str, tuple[int, int, int]]
     groups: Mapping[str, float | None]
     rules: tuple[str, ...]
-    state: str
+    missing: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> str:
+        """``pass`` when nothing is missing and all passed, ``fail`` when something did not.
+
+        Else ``partial``, and ``not run`` when nothing was done.
+        """
+        counts = self.tests.values()
+        if any(passed < done for done, passed, _ in counts):
+            return "fail"
+        if not any(done for done, _, _ in counts):
+            return "not run"
+        return "partial" if self.missing else "pass"
 
 
 @dataclass(frozen=True)

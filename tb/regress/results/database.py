@@ -111,6 +111,8 @@ class RegressionRunTable(Base):
     code: Mapped[dict[str, Any]]
     """Engine to kind to [covered, all]."""
     notes: Mapped[list[Any]]
+    suites: Mapped[dict[str, Any]]
+    """Results of pytest: :data:`tb.regress.queries.plan.Suites`."""
 
 
 class RunTable(Base):

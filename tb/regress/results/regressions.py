@@ -91,6 +91,7 @@ class RegressionRuns(Access):
                     coverage={},
                     code={},
                     notes=[],
+                    suites={},
                 )
             )
             return name

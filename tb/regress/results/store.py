@@ -18,6 +18,7 @@ from sqlalchemy.engine import Row
 from tb.coverage.model import Coverage
 from tb.record.record import RunRecord
 from tb.record.signature import bucket_id
+from tb.regress.queries.plan import Suites
 from tb.regress.queries.views import RunState
 from tb.regress.results import merge
 from tb.regress.results.connect import StoreError
@@ -183,6 +184,16 @@ class Store(RegressionRuns):
             ).scalar_one()
             change = update(RegressionRunTable).where(mine)
             connection.execute(change.values(builds={**builds, config: found}))
+
+        self._write(body)
+
+    def note_suites(self, regression_run: str, suites: Suites) -> None:
+        """Writes results of pytest, in place of earlier ones."""
+
+        def body(connection: Connection) -> None:
+            mine = RegressionRunTable.id == self._regression_id(connection, regression_run)
+            change = update(RegressionRunTable).where(mine)
+            connection.execute(change.values(suites=cleaned(suites)))
 
         self._write(body)
 

@@ -16,8 +16,6 @@ from tb.dut.selection import SELECTABLE
 from tb.record.settings import RunSettings
 from tb.regress.plan.expand import config_name, derived_seed, expand, expected_seconds, left_out
 from tb.regress.plan.testplan import TestPlan, load_testplan
-from tb.regress.queries.history import plan_rows
-from tb.regress.queries.views import RunRow, RunState
 from tb.regress.workers.job import Job
 from tb.run.plan import BuildPlan
 from tb.run.testlist import load_plan
@@ -318,37 +316,3 @@ def test_settings_of_jobs_can_be_repeated_by_hand() -> None:
             assert words.get("PROFILE", "seed") == settings.profile
             assert words["SEED"] == str(settings.seed)
             assert words["TEST"] == settings.test
-
-
-# --- results on the plan ------------------------------------------------------------------------
-
-
-def row(number: int, test: str, state: RunState) -> RunRow:
-    return RunRow(number, f"{test}-{number}", state, test, "verilator", number, 100)
-
-
-@pytest.mark.parametrize(
-    ("runs", "state"),
-    [
-        ([], "not run"),
-        ([("random", "planned"), ("stress", "planned")], "not run"),
-        ([("random", "pass")], "partial"),
-        ([("random", "pass"), ("stress", "planned")], "partial"),
-        ([("random", "pass"), ("random", "planned"), ("stress", "pass")], "partial"),
-        ([("random", "pass"), ("stress", "pass"), ("corner", "fail")], "pass"),
-        ([("random", "pass"), ("random", "flaky"), ("stress", "pass")], "fail"),
-        ([("random", "pass"), ("stress", "lost")], "fail"),
-        ([("random", "hang"), ("stress", "planned")], "fail"),
-    ],
-)
-def test_results_are_mapped_onto_behaviours(
-    tmp_path: Path, runs: list[tuple[str, RunState]], state: str
-) -> None:
-    rows = [row(number, *one) for number, one in enumerate(runs)]
-    (found,) = plan_rows(plan_of(tmp_path), rows, {"mte_gm_ub": 97.5})
-    assert found.state == state
-    assert found.groups == {"mte_gm_ub": 97.5, "rules": None}
-    assert found.tests["pytest:tests/house/test_docs.py"] == (0, 0, 0)
-    mine = [one for test, one in runs if test == "random"]
-    done = [one for one in mine if one != "planned"]
-    assert found.tests["random"] == (len(done), done.count("pass"), len(mine))
