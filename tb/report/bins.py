@@ -34,16 +34,14 @@ class Cell:
         label: Its name, ``axis=bin`` joined for a cell.
         hits: Its count.
         state: ``hit``, ``hole``, ``missed``, ``unreachable``, ``excluded`` or ``out``.
-        level: Shade, 0 for none, else 1 to ``len(DECADES)``.
-        text: The count in four characters at most, or a sign for what does not count.
+        level: Shade of a bin that counts, 0 for none, else 1 to ``len(DECADES)``.
         reason: Why it does not count, or empty.
     """
 
     label: str
     hits: int
     state: str
-    level: int
-    text: str
+    level: int = 0
     reason: str = ""
 
 
@@ -104,17 +102,6 @@ class Table:
     def percent(self) -> float:
         """Covered of all that count, 0 to 100."""
         return 100.0 * self.covered / self.total if self.total else 100.0
-
-
-def short(count: int) -> str:
-    """Returns a count in four characters at most: ``999``, ``1.2k``, ``35k``, ``4.1M``."""
-    for unit, size in (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12)):
-        if count < 1000 * size:
-            whole, part = divmod(count, size)
-            if size > 1 and whole < 10:
-                return f"{whole}.{10 * part // size}{unit}"
-            return f"{whole}{unit}"
-    return "many"
 
 
 def level(hits: int) -> int:
@@ -248,20 +235,16 @@ def _cells(counts: GroupCounts, ever: GroupCounts | None, name: str) -> list[Cel
     cannot, left_out = _reasons(group, name), counts.excluded.get(name, {})
     found = []
     for at, hits in enumerate(counts.hits[name].tolist()):
-        reason = ""
+        label = group.label(name, at).replace(" x ", ", ")
         if wanted[at]:
             state = "hit" if hits else "missed" if seen[at] else "hole"
-            text = short(hits)
+            found.append(Cell(label, hits, state, level(hits)))
         elif at in left_out:
-            state, reason, text = "excluded", left_out[at], "x"
+            found.append(Cell(label, hits, "excluded", reason=left_out[at]))
         elif not reachable[at]:
-            state, reason, text = "unreachable", cannot.get(at, UNREACHABLE), "·"
+            found.append(Cell(label, hits, "unreachable", reason=cannot.get(at, UNREACHABLE)))
         else:
-            state, text = "out", "-"
-        if hits and not wanted[at]:
-            text = short(hits)
-        label = group.label(name, at).replace(" x ", ", ")
-        found.append(Cell(label, hits, state, level(hits) if wanted[at] else 0, text, reason))
+            found.append(Cell(label, hits, "out"))
     return found
 
 

@@ -1,139 +1,110 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts as inline SVG, with their contents as text in the label."""
+"""Lines over regression runs: what a template draws, and their contents as text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
-from markupsafe import Markup, escape
+from tb.common.text import percent_text
+from tb.report.formats import duration, short
 
 Series = Sequence[tuple[str, float | None]]
 """Name of each regression run to its value, oldest first; None where it has none."""
 
+TEXTS: Mapping[str, Callable[[float], str]] = {
+    "percent": percent_text,
+    "count": short,
+    "time": duration,
+}
+"""Kind of a value to how it is written."""
 
-def before(series: Series) -> float | None:
+LEAST_SPAN = 5.0
+"""Percent points between the ends of a scale at least, so that small changes look small."""
+
+MOST_DOTS = 20
+"""Points of a line that are drawn; those of more regression runs would merge."""
+
+WIDTH, HEIGHT, EDGE = 120, 26, 5
+"""Measures of a line in pixels."""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """The value of one regression run: its place, its text, and whether it is the last."""
+
+    x: float
+    y: float
+    text: str
+    last: bool
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A line over regression runs.
+
+    Attributes:
+        label: Title and values as text.
+        ends: Least and greatest value as text.
+        lines: Points of each part of the line, as SVG takes them; a missing value divides it.
+        dots: Values that are marked.
+    """
+
+    label: str
+    ends: str
+    lines: tuple[str, ...]
+    dots: tuple[Dot, ...]
+
+
+def previous(series: Series) -> float | None:
     """Returns the last value before the end of the line, None if there is none."""
     return next((value for _, value in reversed(series[:-1]) if value is not None), None)
 
 
-def trend(
-    title: str,
-    series: Series,
-    text: Callable[[float], str],
-    *,
-    width: int = 190,
-    height: int = 44,
-    ends: bool = True,
-    span: float = 0.0,
-) -> Markup:
-    """Returns a line over regression runs, with a point for each.
+def change(series: Series) -> float | None:
+    """Returns the last value less the one before, None where one is missing."""
+    last, old = series[-1][1] if series else None, previous(series)
+    return None if last is None or old is None else last - old
 
-    A value alone is one point, no value an empty chart.
+
+def trend(title: str, series: Series, kind: str) -> Trend:
+    """Returns a line over regression runs; one value is one point, no value an empty line.
 
     Args:
-        title: What is shown; begins the label.
+        title: Name of the values; begins the label.
         series: The values.
-        text: How a value is written.
-        width: In pixels.
-        height: In pixels.
-        ends: Write the least and the greatest value at the left edge.
-        span: Least difference between the ends of the scale, so that little looks little.
+        kind: ``percent``, ``count`` or ``time``.
     """
-    known = [
-        (index, name, value) for index, (name, value) in enumerate(series) if value is not None
-    ]
-    said = ", ".join(f"{name} {text(value)}" for _, name, value in known) or "no value yet"
-    label = escape(f"{title} over {len(series)} regression runs: {said}")
-    body = ""
-    if known:
-        body = _line(series, known, text, width, height, ends, span)
-    return Markup(
-        f'<svg class="chart" role="img" aria-label="{label}" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}">{body}</svg>'
+    values = {at: value for at, (_, value) in enumerate(series) if value is not None}
+    text = {at: TEXTS[kind](value) for at, value in values.items()}
+    low = min(values, key=values.__getitem__, default=0)
+    high = max(values, key=values.__getitem__, default=0)
+    names = ", ".join(f"{series[at][0]} {text[at]}" for at in values) or "no value yet"
+    places = _places(values, len(series), LEAST_SPAN if kind == "percent" else 0.0)
+    last = len(series) - 1
+    return Trend(
+        f"{title} over {len(series)} regression runs: {names}",
+        " to ".join(dict.fromkeys((text[low], text[high]))) if values else "",
+        tuple(
+            " ".join(f"{x:.1f},{y:.1f}" for x, y in (places[at] for _, at in part))
+            for _, part in groupby(enumerate(values), key=lambda item: item[1] - item[0])
+        ),
+        tuple(
+            Dot(*places[at], f"{series[at][0]}: {text[at]}", at == last)
+            for at in values
+            if at == last or len(series) <= MOST_DOTS
+        ),
     )
 
 
-def _line(
-    series: Series,
-    known: Sequence[tuple[int, str, float]],
-    text: Callable[[float], str],
-    width: int,
-    height: int,
-    ends: bool,
-    span: float,
-) -> str:
-    values = [value for _, _, value in known]
-    low, high = min(values), max(values)
-    marks = dict.fromkeys((low, high))
-    room = max(0.0, span - (high - low)) / 2
-    low, high = low - room, high + room
-    left = 8.0 + (6.2 * max(len(text(value)) for value in marks) if ends else 0.0)
-    right, top, bottom = width - 5.0, 6.0, height - 6.0
-    step = (right - left) / max(1, len(series) - 1)
-    scale = (bottom - top) / (high - low) if high > low else 0.0
-
-    def place(index: int, value: float) -> tuple[float, float]:
-        x = right - (len(series) - 1 - index) * step
-        return x, (bottom - (value - low) * scale if scale else (top + bottom) / 2)
-
-    parts = []
-    if ends:
-        # Two numbers need their room, even of values that lie close together.
-        heights = {value: place(0, value)[1] for value in marks}
-        ys = list(heights.values())
-        spread = max(0.0, 12.0 - abs(ys[0] - ys[-1])) / 2 if len(ys) > 1 else 0.0
-        for value, y in heights.items():
-            shift = spread if value == min(values) else -spread
-            parts.append(
-                f'<line class="rule" x1="{left:.1f}" x2="{width}" y1="{y:.1f}" y2="{y:.1f}"/>'
-                f'<text x="{left - 6:.1f}" y="{y + shift + 3.6:.1f}" text-anchor="end">'
-                f"{escape(text(value))}</text>"
-            )
-    run: list[str] = []
-    before = None
-    for index, _, value in known:
-        x, y = place(index, value)
-        if before is not None and index != before + 1:
-            parts.append(f'<polyline class="trend" points="{" ".join(run)}"/>')
-            run = []
-        run.append(f"{x:.1f},{y:.1f}")
-        before = index
-    parts.append(f'<polyline class="trend" points="{" ".join(run)}"/>')
-    for index, name, value in known:
-        x, y = place(index, value)
-        last = index == len(series) - 1
-        # The points of many regression runs would merge.
-        if last or len(series) <= 20:
-            parts.append(
-                f'<circle class="dot{" last" if last else ""}" cx="{x:.1f}" cy="{y:.1f}" '
-                f'r="{3 if last else 2}"><title>{escape(name)}: {escape(text(value))}</title>'
-                "</circle>"
-            )
-    return "".join(parts)
-
-
-def stack(title: str, parts: Sequence[tuple[str, str, int]], *, height: int = 8) -> Markup:
-    """Returns one bar as wide as its place, divided by counts.
-
-    Args:
-        title: What is shown; begins the label.
-        parts: (words, CSS class, count) of each part; parts of no count are left out.
-        height: In pixels.
-    """
-    total = sum(count for _, _, count in parts) or 1
-    label = escape(f"{title}: " + ", ".join(f"{count} {words}" for words, _, count in parts))
-    at = 0.0
-    body = ""
-    for words, kind, count in parts:
-        if not count:
-            continue
-        size = 100.0 * count / total
-        body += (
-            f'<rect class="{kind}" x="{at:.3f}%" width="{size:.3f}%" height="{height}">'
-            f"<title>{count} {escape(words)}</title></rect>"
-        )
-        at += size
-    return Markup(
-        f'<svg class="chart stack" role="img" aria-label="{label}" width="100%" '
-        f'height="{height}">{body}</svg>'
-    )
+def _places(values: Mapping[int, float], size: int, least: float) -> dict[int, tuple[float, float]]:
+    """Returns the place of each value of a line of ``size`` regression runs in pixels."""
+    low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
+    step = (WIDTH - 2 * EDGE) / max(1, size - 1)
+    scale = (HEIGHT - 2 * EDGE) / (max(high - low, least) or 1.0)
+    middle = (low + high) / 2
+    return {
+        at: (WIDTH - EDGE - (size - 1 - at) * step, HEIGHT / 2 - (value - middle) * scale)
+        for at, value in values.items()
+    }

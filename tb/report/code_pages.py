@@ -11,7 +11,6 @@ from pathlib import PurePath
 
 from tb.coverage.export.code import KINDS, CodeFile, CodeLine, CodeView
 from tb.regress.queries.views import RegressionView
-from tb.report.bins import short
 from tb.report.page import Page, source_path
 
 MOST_MISSING = 150
@@ -25,40 +24,30 @@ _BITS = re.compile(r"\[(\d+):(\d+)\](?::[01]->[01])?$")
 
 @dataclass(frozen=True)
 class Share:
-    """Covered of all points of a kind."""
+    """Covered of all points of a kind; ``percent`` is 0 to 100, None where there are no points."""
 
     kind: str
     covered: int
     total: int
-
-    @property
-    def percent(self) -> float | None:
-        """0 to 100; None where there are no points."""
-        return 100.0 * self.covered / self.total if self.total else None
-
-    @property
-    def missing(self) -> int:
-        """Points without a hit."""
-        return self.total - self.covered
+    percent: float | None
 
 
 @dataclass(frozen=True)
 class FileRow:
-    """A source in the list: its page, shares by kind in the order of ``KINDS``."""
+    """A source in the list.
 
-    file: CodeFile
+    Attributes:
+        engine, path: Of the source.
+        shares: By kind, in the order of ``KINDS``.
+        missing: Points without a hit, toggles apart: they would hide everything else.
+        toggles: Toggles without a hit.
+    """
+
+    engine: str
     path: str
     shares: tuple[Share, ...]
-
-    @property
-    def missing(self) -> int:
-        """Points of all kinds without a hit."""
-        return sum(share.missing for share in self.shares)
-
-    @property
-    def toggles(self) -> int:
-        """Toggles without a hit: so many that they would hide everything else."""
-        return self.shares[KINDS.index("toggle")].missing
+    missing: int
+    toggles: int
 
 
 @dataclass(frozen=True)
@@ -77,7 +66,7 @@ class SourceLine:
     Attributes:
         number: From 1.
         state: ``hit``, ``part`` (some of its points were not hit), ``miss``, or empty.
-        count, exact: Executions, in few characters and in full; empty without a line point.
+        hits: Executions, None without a line point.
         marks: Shares of the other kinds that the line has points of.
         code, comment: The text, cut where a comment begins.
         missing: (kind, points) that were not hit.
@@ -85,8 +74,7 @@ class SourceLine:
 
     number: int
     state: str
-    count: str
-    exact: str
+    hits: int | None
     marks: tuple[Share, ...]
     code: str
     comment: str
@@ -101,37 +89,44 @@ def code_pages(view: RegressionView) -> Iterator[Page]:
     engines = {name: shares(totals) for name, totals in view.code.engines.items()}
     data = {"kinds": KINDS, "engines": engines, "rows": rows, "counted": view.code.runs}
     yield Page("code.html", "Code coverage", "code.html.j2", data)
+    files = {(file.engine, file.path): file for file in view.code.files}
     for row in rows:
-        missing = list(not_covered(row.file))
+        file = files[row.engine, row.path]
+        missing = list(not_covered(file))
         data = {
             "row": row,
-            "source": row.file,
-            "lines": [source_line(line) for line in row.file.lines],
+            "lines": [source_line(line) for line in file.lines],
             "missing": missing[:MOST_MISSING],
             "more": len(missing) - MOST_MISSING,
         }
-        name = PurePath(row.file.path).name
-        yield Page(row.path, name, "source.html.j2", data, section="code.html")
+        path, name = source_path(row.engine, row.path), PurePath(row.path).name
+        yield Page(path, name, "source.html.j2", data, section="code.html")
 
 
 def file_rows(code: CodeView) -> list[FileRow]:
     """Returns the sources by engine, those that lack most first, toggles looked at last."""
-    rows = [
-        FileRow(file, source_path(file.engine, file.path), shares(file.totals))
-        for file in code.files
-    ]
     order = list(code.engines)
 
     def place(row: FileRow) -> tuple[int, int, int, str]:
-        engine = order.index(row.file.engine)
-        return engine, row.toggles - row.missing, -row.toggles, row.file.path
+        return order.index(row.engine), -row.missing, -row.toggles, row.path
 
-    return sorted(rows, key=place)
+    return sorted(map(_file_row, code.files), key=place)
+
+
+def _file_row(file: CodeFile) -> FileRow:
+    found = shares(file.totals)
+    missing = {share.kind: share.total - share.covered for share in found}
+    toggles = missing.pop("toggle")
+    return FileRow(file.engine, file.path, found, sum(missing.values()), toggles)
 
 
 def shares(totals: Mapping[str, tuple[int, int]]) -> tuple[Share, ...]:
     """Returns the shares of ``totals``, kind to (covered, all), in the order of ``KINDS``."""
-    return tuple(Share(kind, *totals.get(kind, (0, 0))) for kind in KINDS)
+    return tuple(_share(kind, *totals.get(kind, (0, 0))) for kind in KINDS)
+
+
+def _share(kind: str, covered: int, total: int) -> Share:
+    return Share(kind, covered, total, 100.0 * covered / total if total else None)
 
 
 def source_line(line: CodeLine) -> SourceLine:
@@ -143,7 +138,7 @@ def source_line(line: CodeLine) -> SourceLine:
             continue
         holes = [text for text, count in points if not count]
         total = sum(_size(kind, text) for text, _ in points)
-        marks.append(Share(kind, total - sum(_size(kind, text) for text in holes), total))
+        marks.append(_share(kind, total - sum(_size(kind, text) for text in holes), total))
         if holes:
             more = len(holes) - MOST_POINTS
             missing.append(
@@ -160,8 +155,7 @@ def source_line(line: CodeLine) -> SourceLine:
     return SourceLine(
         line.number,
         state,
-        "" if line.line is None else short(line.line),
-        "" if line.line is None else f"{line.line:,}".replace(",", " "),
+        line.line,
         tuple(marks),
         code,
         sign + comment,

@@ -5,24 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from tb.common.text import percent_text
 from tb.coverage.model import Coverage, GroupCounts
 from tb.regress.queries.views import RegressionView
 from tb.report.bins import DECADES, MOST_HOLES, Hole, Table, holes, tables
-from tb.report.charts import before, trend
+from tb.report.charts import Series, previous
 from tb.report.page import Page, group_path
 
 
 @dataclass(frozen=True)
 class GroupRow:
-    """A group in the list.
+    """A group in a list.
 
     Attributes:
         name, doc: Of the definition.
-        path: Of its page.
         covered, total, percent: Of the regression run.
         ever: Percent over all regression runs.
         move: Percent points since the last regression run that counted it, None without one.
@@ -33,7 +30,6 @@ class GroupRow:
 
     name: str
     doc: str
-    path: str
     covered: int
     total: int
     percent: float
@@ -41,7 +37,7 @@ class GroupRow:
     move: float | None
     missing: int
     before: int
-    trend: tuple[tuple[str, float | None], ...]
+    trend: Series
     worst: tuple[tuple[str, int], ...]
 
 
@@ -49,50 +45,70 @@ class GroupRow:
 class HoleList:
     """Holes of one point or cross, ``more`` beyond those listed."""
 
-    table: Table
+    name: str
+    anchor: str
+    missing: int
+    total: int
     holes: tuple[Hole, ...]
     more: int
 
 
 def coverage_pages(view: RegressionView) -> Iterator[Page]:
     """Yields the list of groups and the page of each."""
-    groups, ever = view.coverage.groups, view.all_time.groups
-    details = {name: tables(counts, ever.get(name)) for name, counts in groups.items()}
-    rows = [_row(view, name, counts, details[name]) for name, counts in groups.items()]
-    rows.sort(key=lambda row: (row.missing == 0, row.percent))
+    rows = group_rows(view)
     data: dict[str, Any] = {
         "rows": rows,
+        "total": view.coverage.total,
+        "ever": view.all_time.percent,
+        "compared": len(view.trend) > 1,
         "notes": _notes(view.coverage),
-        "trend": partial(trend, text=percent_text),
     }
     yield Page("coverage.html", "Functional coverage", "coverage.html.j2", data)
     for row in rows:
-        counts, mine = groups[row.name], details[row.name]
-        found = [(table, holes(counts, ever.get(row.name), table.name)) for table in mine]
-        data = {
-            "row": row,
-            "points": [table for table in mine if table.cells],
-            "crosses": [table for table in mine if not table.cells],
-            "holes": [
-                HoleList(table, tuple(missing[:MOST_HOLES]), len(missing) - MOST_HOLES)
-                for table, missing in found
-                if missing
-            ],
-            "notes": _notes(counts),
-            "decades": DECADES,
-        }
-        yield Page(row.path, row.name, "group.html.j2", data, section="coverage.html")
+        data = _details(row, view)
+        yield Page(group_path(row.name), row.name, "group.html.j2", data, section="coverage.html")
 
 
-def _row(view: RegressionView, name: str, counts: GroupCounts, details: list[Table]) -> GroupRow:
+def group_rows(view: RegressionView) -> list[GroupRow]:
+    """Returns the groups, those with the lowest percentage first."""
+    rows = [_row(view, name, counts) for name, counts in view.coverage.groups.items()]
+    return sorted(rows, key=lambda row: (row.missing == 0, row.percent))
+
+
+def _details(row: GroupRow, view: RegressionView) -> dict[str, Any]:
+    counts, ever = view.coverage.groups[row.name], view.all_time.groups.get(row.name)
+    found = tables(counts, ever)
+    return {
+        "row": row,
+        "points": [table for table in found if table.cells],
+        "crosses": [table for table in found if not table.cells],
+        "holes": [_hole_list(counts, ever, table) for table in found if table.missing],
+        "notes": _notes(counts),
+        "decades": DECADES,
+    }
+
+
+def _hole_list(counts: GroupCounts, ever: GroupCounts | None, table: Table) -> HoleList:
+    found = holes(counts, ever, table.name)
+    return HoleList(
+        table.name,
+        table.anchor,
+        table.missing,
+        table.total,
+        tuple(found[:MOST_HOLES]),
+        len(found) - MOST_HOLES,
+    )
+
+
+def _row(view: RegressionView, name: str, counts: GroupCounts) -> GroupRow:
     ever = view.all_time.groups.get(name)
     trend = tuple((point.name, point.groups.get(name)) for point in view.trend)
-    last = before(trend)
-    worst = sorted(((item.name, item.missing) for item in details), key=lambda item: -item[1])
+    last = previous(trend)
+    missing = {item: len(counts.holes(item)) for item in counts.hits}
+    worst = sorted(missing.items(), key=lambda item: -item[1])
     return GroupRow(
         name,
         counts.group.doc,
-        group_path(name),
         counts.covered,
         counts.total,
         counts.percent,
@@ -101,7 +117,7 @@ def _row(view: RegressionView, name: str, counts: GroupCounts, details: list[Tab
         counts.total - counts.covered,
         _missed(counts, ever),
         trend,
-        tuple((item, missing) for item, missing in worst if missing),
+        tuple((item, size) for item, size in worst if size),
     )
 
 

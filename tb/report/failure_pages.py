@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from tb.record.failure import Failure
 from tb.regress.queries.views import FAILED, Bucket, RegressionView, RunRow
-from tb.report.page import Page, bucket_path
+from tb.report.page import Page, bucket_path, existing
 from tb.report.picture import Drawing, address_text, draw
 
 MOST_RUNS = 200
@@ -19,16 +21,18 @@ MOST_RUNS = 200
 
 @dataclass(frozen=True)
 class Artifact:
-    """A file that came of a run.
+    """A file that came of a run: ``waves`` or ``timeline``.
 
     Attributes:
-        kind: ``waves`` or ``timeline``.
+        kind: Its kind.
         path: As the database has it.
+        exists: Whether it was there when the page was written.
         command: Command that opens it, empty for a timeline.
     """
 
     kind: str
     path: str
+    exists: bool
     command: str
 
 
@@ -54,96 +58,112 @@ class BucketRow:
     """A bucket in the list.
 
     Attributes:
-        bucket: It.
-        path: Of its page.
+        id, title, first_regression, regression_runs: Of the bucket.
         new: Whether no earlier regression run has it.
+        runs: How many of this regression run.
+        state, command: Of its first run.
+        first: First line of the report.
         tests: Tests of its runs with how many.
-        signature: (word, value) of what its failures have in common.
     """
 
-    bucket: Bucket
-    path: str
+    id: str
+    title: str
+    first_regression: str
+    regression_runs: int
     new: bool
+    runs: int
+    state: str
+    command: str
+    first: str
     tests: tuple[tuple[str, int], ...]
-    signature: tuple[tuple[str, str], ...]
 
 
 def failure_pages(view: RegressionView) -> Iterator[Page]:
     """Yields the list of buckets and the page of each; nothing failed, and the list says so."""
     by_id = {run.id: run for run in view.runs}
-    rows = [_row(view, bucket, by_id) for bucket in view.buckets]
+    runs = [[by_id[at] for at in bucket.runs if at in by_id] for bucket in view.buckets]
+    rows = [_row(view, *item) for item in zip(view.buckets, runs, strict=True)]
     known = {bucket.id for bucket in view.buckets}
     loose = [run for run in view.runs if run.state in FAILED and run.bucket not in known]
-    yield Page(
-        "failures.html",
-        "Failures",
-        "failures.html.j2",
-        {"rows": rows, "loose": loose, "failing": sum(run.state in FAILED for run in view.runs)},
-        count=len(rows) + bool(loose),
-    )
-    for number, row in enumerate(rows):
+    data = {
+        "rows": rows,
+        "loose": loose[:MOST_RUNS],
+        "more_loose": len(loose) - MOST_RUNS,
+        "failing": sum(run.state in FAILED for run in view.runs),
+    }
+    count = len(rows) + bool(loose)
+    yield Page("failures.html", "Failures", "failures.html.j2", data, count=count)
+    for number, (bucket, row) in enumerate(zip(view.buckets, rows, strict=True)):
         around = {
-            "before": rows[number - 1] if number else None,
-            "after": rows[number + 1] if number + 1 < len(rows) else None,
+            "before": rows[number - 1].id if number else None,
+            "after": rows[number + 1].id if number + 1 < len(rows) else None,
             "place": (number + 1, len(rows)),
         }
-        data = _context(row, by_id) | around
-        yield Page(row.path, row.bucket.title, "failure.html.j2", data, section="failures.html")
+        data = {"row": row} | around | _context(bucket, runs[number])
+        yield Page(bucket_path(row.id), row.title, "failure.html.j2", data, section="failures.html")
 
 
-def _row(view: RegressionView, bucket: Bucket, by_id: dict[int, RunRow]) -> BucketRow:
-    tests: dict[str, int] = {}
-    for run in _runs(bucket, by_id):
-        tests[run.test] = tests.get(run.test, 0) + 1
-    words = (
-        ("kind", bucket.kind),
-        ("slot", bucket.slot),
-        ("op", bucket.op),
-        ("field", bucket.field),
-        ("rule", bucket.rule),
-        ("memory", bucket.space),
-        ("address", bucket.address_class),
-    )
+def _row(view: RegressionView, bucket: Bucket, runs: Sequence[RunRow]) -> BucketRow:
+    tests = Counter(run.test for run in runs)
+    text = bucket.example.text or bucket.example_run.message
     return BucketRow(
-        bucket,
-        bucket_path(bucket.id),
+        bucket.id,
+        bucket.title,
+        bucket.first_regression,
+        bucket.regression_runs,
         bucket.first_regression == view.regression_run.name,
+        len(bucket.runs),
+        bucket.example_run.state,
+        bucket.example_run.command,
+        text.partition("\n")[0],
         tuple(sorted(tests.items(), key=lambda item: (-item[1], item[0]))),
-        tuple((word, value) for word, value in words if value),
     )
 
 
-def _runs(bucket: Bucket, by_id: dict[int, RunRow]) -> list[RunRow]:
-    return [by_id[number] for number in bucket.runs if number in by_id]
-
-
-def _context(row: BucketRow, by_id: dict[int, RunRow]) -> dict[str, Any]:
-    bucket = row.bucket
-    runs, example, drawing = _runs(bucket, by_id), bucket.example, _drawing(bucket)
-    facts = [
-        ("transaction", "" if example.transaction is None else str(example.transaction)),
-        ("clocks", _clocks(example.begin_clock, example.end_clock)),
-        ("op", example.op),
-        ("slot", example.slot),
-        (
-            "first wrong byte",
-            ""
-            if example.address is None
-            else f"{example.space.upper()} {address_text(example.space, example.address)}",
-        ),
-        ("rule", example.rule),
-    ]
+def _context(bucket: Bucket, runs: Sequence[RunRow]) -> dict[str, Any]:
+    example, drawing = bucket.example, _drawing(bucket)
     return {
-        "row": row,
-        "bucket": bucket,
-        "runs": runs[:MOST_RUNS],
+        "signature": _signature(bucket),
+        "facts": _facts(example),
+        "runs": [vars(run) | {"files": existing(run.folder)} for run in runs[:MOST_RUNS]],
         "more_runs": len(runs) - MOST_RUNS,
-        "facts": [(word, value) for word, value in facts if value],
         "results": list(_results(bucket)),
         "drawing": drawing,
         "damaged": drawing is None and bool(example.picture and example.picture.rows),
+        "text": example.text,
         "rerun": f".venv/bin/pto-dv rerun {bucket.example_run.id}",
     }
+
+
+def _signature(bucket: Bucket) -> dict[str, str]:
+    """Returns what the failures of a bucket have in common."""
+    words = {
+        "kind": bucket.kind,
+        "slot": bucket.slot,
+        "op": bucket.op,
+        "field": bucket.field,
+        "rule": bucket.rule,
+        "memory": bucket.space,
+        "address": bucket.address_class,
+    }
+    return {word: value for word, value in words.items() if value}
+
+
+def _facts(example: Failure) -> dict[str, str]:
+    """Returns what is known of the first failure."""
+    at, address = example.transaction, example.address
+    space = example.space
+    words = {
+        "transaction": "" if at is None else str(at),
+        "clocks": _clocks(example.begin_clock, example.end_clock),
+        "op": example.op,
+        "slot": example.slot,
+        "first wrong byte": ""
+        if address is None
+        else f"{space.upper()} {address_text(space, address)}",
+        "rule": example.rule,
+    }
+    return {word: value for word, value in words.items() if value}
 
 
 def _clocks(begin: int, end: int) -> str:
@@ -180,4 +200,5 @@ def _results(bucket: Bucket) -> Iterator[Result]:
 
 
 def _artifact(kind: str, path: str) -> Artifact:
-    return Artifact(kind, path, shlex.join(["surfer", path]) if kind == "waves" else "")
+    command = shlex.join(["surfer", path]) if kind == "waves" else ""
+    return Artifact(kind, path, bool(existing(path)), command)

@@ -3,26 +3,32 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Literal
-
-from markupsafe import Markup
+from typing import Any, Literal
 
 from tb.common.text import percent_text
-from tb.regress.queries.views import FAILED, RegressionView, RunRow
-from tb.report.charts import before, stack, trend
-from tb.report.page import Page, compact, duration, number, plural, widths
-
-_SPAN = 5.0
-"""Points of a percentage that a line over regression runs shows at least."""
+from tb.regress.queries.views import FAILED, Difference, RegressionView, RunRow
+from tb.report.charts import Series, change, previous
+from tb.report.coverage_pages import group_rows
+from tb.report.formats import duration, number, plural, short, widths
+from tb.report.page import Page, bucket_path, existing
 
 MOST = 12
-"""Most buckets, runs outside of buckets, and notes on the first page."""
+"""Most failures, groups and notes on the first page."""
 
-_PERCENT = "{:.1f}".format
+MOST_MOVED = 200
+"""Most changes of one kind on the first page."""
+
+EXPORTS = {
+    "JUnit results": "junit.xml",
+    "Code coverage, lcov": "code.info",
+    "Expressions, lcov": "code.expression.info",
+    "Toggles, lcov": "code.toggle.info",
+}
+"""Files in the folder of a regression run."""
 
 Word = Literal["PASS", "FAIL", "INCOMPLETE"]
 
@@ -42,38 +48,18 @@ class Tile:
     Attributes:
         label, value: Name, and the value of this regression run as text.
         detail: More of it, in few words.
-        change: Since the last regression run with a value, None without one.
-        digits, unit: How the change is written.
-        good: 1 where more is better, -1 where less is, 0 where neither is.
-        chart: The line.
+        kind: How values of the line are written: ``percent``, ``count`` or ``time``.
+        good: 1 where more is better, 0 where neither is.
+        series: The line, ``change`` since the last regression run with a value, None without one.
     """
 
     label: str
     value: str
     detail: str
-    change: float | None
-    digits: int
-    unit: str
+    kind: str
     good: int
-    chart: Markup
-
-
-@dataclass(frozen=True)
-class GroupRow:
-    """A coverage group: bins of this regression run and of all, and the change of its share."""
-
-    name: str
-    covered: int
-    total: int
-    percent: float
-    all_time: float | None
+    series: Series
     change: float | None
-    chart: Markup
-
-    @property
-    def holes(self) -> int:
-        """Bins that count and were not hit in this regression run."""
-        return self.total - self.covered
 
 
 @dataclass(frozen=True)
@@ -83,23 +69,47 @@ class CodeRow:
     kind: str
     percent: float
     change: float | None
-    chart: Markup
+    series: Series
 
 
 @dataclass(frozen=True)
-class Cell:
-    """The runs of one test in one configuration."""
+class Failed:
+    """A bucket, or a run outside of every bucket.
 
-    done: int = 0
-    passed: int = 0
-    planned: int = 0
+    Attributes:
+        runs: How many runs.
+        title, state, test: Of the first run.
+        path: Of the page of the bucket, empty without one.
+        seen: ``new``, or the number of regression runs that saw the bucket.
+        wanted: Filters that show the runs.
+    """
 
-    @property
-    def state(self) -> str:
-        """``fail``, ``partial`` where runs are missing, or ``pass``."""
-        if self.passed < self.done:
-            return "fail"
-        return "partial" if self.done < self.planned else "pass"
+    runs: int
+    title: str
+    state: str
+    test: str
+    path: str
+    seen: str
+    wanted: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class RunSet:
+    """The runs of one test in one configuration.
+
+    Attributes:
+        test, sim, widths: Test, simulator, widths and profile.
+        done, passed, planned: Runs.
+        state: ``fail``, ``partial`` where runs are missing, or ``pass``.
+    """
+
+    test: str
+    sim: str
+    widths: str
+    done: int
+    passed: int
+    planned: int
+    state: str
 
 
 def verdict(view: RegressionView) -> Verdict:
@@ -135,26 +145,12 @@ def verdict(view: RegressionView) -> Verdict:
 
 
 def _tiles(view: RegressionView) -> list[Tile]:
-    regression_run, figures, points = view.regression_run, view.regression_run.figures, view.trend
+    run, figures = view.regression_run, view.regression_run.figures
+    holes = view.coverage.total - view.coverage.covered
 
-    def tile(
-        label: str,
-        value: str,
-        detail: str,
-        key: str,
-        *,
-        shown: str = "{:.0f}",
-        digits: int = 0,
-        unit: str = "",
-        good: int = 1,
-    ) -> Tile:
-        series: list[tuple[str, float | None]] = [
-            (point.name, getattr(point, key)) for point in points
-        ]
-        last, old = series[-1][1] if series else None, before(series)
-        change = None if last is None or old is None else last - old
-        texts = {"time": duration, "count": compact}.get(shown, shown.format)
-        return Tile(label, value, detail, change, digits, unit, good, trend(label, series, texts))
+    def tile(label: str, value: str, detail: str, key: str, kind: str, good: int = 1) -> Tile:
+        series = [(point.name, getattr(point, key)) for point in view.trend]
+        return Tile(label, value, detail, kind, good, series, change(series))
 
     return [
         tile(
@@ -162,139 +158,146 @@ def _tiles(view: RegressionView) -> list[Tile]:
             f"{percent_text(figures.pass_rate)} %",
             f"{number(figures.passed)} of {number(figures.done)} runs",
             "pass_rate",
-            shown="{:.1f}",
-            digits=1,
+            "percent",
         ),
         tile(
             "Functional coverage",
-            f"{percent_text(regression_run.coverage)} %" if regression_run.counted else "-",
-            f"{number(view.coverage.total - view.coverage.covered)} holes"
-            if regression_run.counted
-            else "no run counted it",
+            f"{percent_text(run.coverage)} %" if run.counted else "-",
+            f"{number(holes)} holes" if run.counted else "no run counted it",
             "coverage",
-            shown="{:.1f}",
-            digits=1,
+            "percent",
         ),
         tile(
             "Throughput",
-            f"{number(round(figures.transactions_per_second))} /s",
+            f"{number(figures.transactions_per_second)} /s",
             "transactions per worker",
             "transactions_per_second",
+            "count",
         ),
         tile(
             "Transactions",
-            compact(figures.transactions),
-            f"{compact(figures.bytes_checked)}B checked",
+            short(figures.transactions),
+            f"{short(figures.bytes_checked)}B checked",
             "transactions",
-            shown="count",
+            "count",
         ),
         tile(
             "Duration",
             duration(figures.wall_seconds),
             f"{figures.runs_per_minute:.1f} runs per minute",
             "wall_seconds",
-            shown="time",
-            unit=" s",
+            "time",
             good=0,
         ),
     ]
 
 
-def _groups(view: RegressionView) -> list[GroupRow]:
-    """Returns the groups, those with the largest share of holes first."""
-    rows = []
-    for name, counts in view.coverage.groups.items():
-        series = [(point.name, point.groups.get(name)) for point in view.trend]
-        old = before(series)
-        both = view.all_time.groups.get(name)
-        rows.append(
-            GroupRow(
-                name=name,
-                covered=counts.covered,
-                total=counts.total,
-                percent=counts.percent,
-                all_time=both.percent if both else None,
-                change=None if old is None else counts.percent - old,
-                chart=trend(name, series, _PERCENT, width=96, height=20, ends=False, span=_SPAN),
-            )
-        )
-    return sorted(rows, key=lambda row: row.percent)
-
-
 def _code(view: RegressionView) -> list[CodeRow]:
-    rows: list[CodeRow] = []
+    rows = []
     for kind, percent in view.regression_run.code.items():
         series = [(point.name, point.code.get(kind)) for point in view.trend]
-        old = before(series)
-        chart = trend(kind, series, _PERCENT, width=64, height=20, ends=False, span=_SPAN)
-        rows.append(CodeRow(kind, percent, None if old is None else percent - old, chart))
+        old = previous(series)
+        rows.append(CodeRow(kind, percent, None if old is None else percent - old, series))
     return rows
 
 
-def _said(moved: Iterable[tuple[str, str, str]]) -> list[str]:
+def _failed(view: RegressionView) -> list[Failed]:
+    """Returns the buckets, then the runs that are in none."""
+    found = []
+    for bucket in view.buckets:
+        new = bucket.first_regression == view.regression_run.name
+        seen = "new" if new else plural(bucket.regression_runs, "regression run")
+        run, wanted = bucket.example_run, {"bucket": bucket.id}
+        path = bucket_path(bucket.id)
+        size = len(bucket.runs)
+        found.append(Failed(size, bucket.title, run.state, run.test, path, seen, wanted))
+    in_bucket = {run for bucket in view.buckets for run in bucket.runs}
+    for row in view.runs:
+        if row.state in FAILED and row.id not in in_bucket:
+            title = row.message or "no message"
+            found.append(Failed(1, title, row.state, row.test, "", "", {"q": row.key}))
+    return found
+
+
+def _moves(difference: Difference | None) -> list[dict[str, Any]]:
+    """Returns each kind of change: whether it is good, how many there are, and the first ones."""
+    if difference is None:
+        return []
+    kinds: Mapping[str, tuple[str, Sequence[str]]] = {
+        "Newly failing": ("bad", _sentences(difference.newly_failing)),
+        "Newly passing": ("ok", _sentences(difference.newly_passing)),
+        "Buckets new": ("bad", difference.buckets_new),
+        "Buckets gone": ("ok", difference.buckets_gone),
+        "Bins lost": ("bad", difference.lost),
+        "Bins won": ("ok", difference.won),
+    }
+    return [
+        {"label": label, "kind": kind, "total": len(texts), "texts": texts[:MOST_MOVED]}
+        for label, (kind, texts) in kinds.items()
+    ]
+
+
+def _sentences(moved: Iterable[tuple[str, str, str]]) -> list[str]:
     return [
         f"{test} in {where}: {why}" if why else f"{test} in {where}" for test, where, why in moved
     ]
 
 
-def configuration(row: RunRow) -> str:
-    """Returns simulator, widths and profile of a run as ``verilator 256/256 a5 code``."""
-    return f"{row.sim} {widths(row)}"
-
-
-def _tests_run(runs: Sequence[RunRow]) -> dict[str, dict[str, Cell]]:
-    """Returns test to configuration to its runs; tests with most failures first."""
-    found: dict[str, dict[str, Cell]] = defaultdict(dict)
+def run_sets(runs: Sequence[RunRow]) -> list[RunSet]:
+    """Returns the runs by test and configuration; tests with most failures first."""
+    found: dict[tuple[str, str, str], Counter[str]] = {}
+    failing: Counter[str] = Counter()
     order = attrgetter("test", "sim", "gm_width", "local_width", "profile", "code_coverage")
     for row in sorted(runs, key=order):
-        cells, name = found[row.test], configuration(row)
-        cell = cells.get(name, Cell())
-        cells[name] = Cell(
-            cell.done + (row.state != "planned"),
-            cell.passed + (row.state == "pass"),
-            cell.planned + 1,
-        )
-    failing = {
-        test: sum(cell.done - cell.passed for cell in cells.values())
-        for test, cells in found.items()
-    }
-    return dict(sorted(found.items(), key=lambda item: -failing[item[0]]))
+        found.setdefault((row.test, row.sim, widths(row)), Counter())[row.state] += 1
+        failing[row.test] += row.state in FAILED
+    rows = [_run_set(key, states) for key, states in found.items()]
+    return sorted(rows, key=lambda item: -failing[item.test])
+
+
+def _run_set(key: tuple[str, str, str], states: Counter[str]) -> RunSet:
+    planned, passed = states.total(), states["pass"]
+    done = planned - states["planned"]
+    state = "fail" if passed < done else "partial" if done < planned else "pass"
+    return RunSet(*key, done, passed, planned, state)
+
+
+def _parts(view: RegressionView) -> list[tuple[str, str, int]]:
+    """Returns the planned runs by how they ended: class of the part, name, and how many."""
+    figures = view.regression_run.figures
+    failed = sum(row.state in FAILED for row in view.runs)
+    return [
+        ("full", "passed", figures.passed),
+        ("low", "failed", failed - figures.flaky),
+        ("warn", "flaky", figures.flaky),
+        ("none", "not run", figures.not_run),
+    ]
 
 
 def overview_pages(view: RegressionView) -> Iterable[Page]:
     """Makes the first page."""
-    figures = view.regression_run.figures
-    flaky = figures.flaky
-    runs = stack(
-        "Runs",
-        [
-            ("passed", "part-ok", figures.passed),
-            ("failed", "part-bad", sum(row.state in FAILED for row in view.runs) - flaky),
-            ("flaky", "part-warn", flaky),
-            ("not run", "part-none", figures.not_run),
-        ],
-    )
-    in_bucket = {run for bucket in view.buckets for run in bucket.runs}
-    yield Page(
-        "index.html",
-        "Overview",
-        "overview.html.j2",
-        {
-            "verdict": verdict(view),
-            "tiles": _tiles(view),
-            "groups": _groups(view),
-            "code": _code(view),
-            "tests": _tests_run(view.runs),
-            "stack": runs,
-            "loose": [row for row in view.runs if row.state in FAILED and row.id not in in_bucket],
-            "most": MOST,
-            "said": _said,
-            "simulators": sorted({row.simulator for row in view.runs if row.simulator}),
-            "exports": (
-                ("junit.xml", "JUnit results"),
-                ("code.info", "Code coverage, lcov"),
-                ("code.expression.info", "Expressions, lcov"),
-                ("code.toggle.info", "Toggles, lcov"),
-            ),
-        },
-    )
+    groups, failed = group_rows(view), _failed(view)
+    files = {label: f"{view.regression_run.folder}/{name}" for label, name in EXPORTS.items()}
+    data = {
+        "verdict": verdict(view),
+        "parts": _parts(view),
+        "tiles": _tiles(view),
+        "compared": len(view.trend) > 1,
+        "failed": failed[:MOST],
+        "more_failed": len(failed) - MOST,
+        "notes": view.notes,
+        "most": MOST,
+        "since": view.difference.before if view.difference else None,
+        "moves": _moves(view.difference),
+        "bins": (view.coverage.covered, view.coverage.total),
+        "ever": view.all_time.percent,
+        "groups": groups[:MOST],
+        "more_groups": len(groups) - MOST,
+        "code": _code(view),
+        "counted": view.code.runs if view.code else 0,
+        "run_sets": run_sets(view.runs),
+        "regression_runs": [replace(point, groups={}) for point in reversed(view.trend)],
+        "simulators": sorted({row.simulator for row in view.runs if row.simulator}),
+        "files": {label: path for label, path in files.items() if existing(path)},
+    }
+    yield Page("index.html", "Overview", "overview.html.j2", data)

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page of the report: its path, and formats of numbers."""
+"""A page of the report: its path, its links, and what its template may call."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
 
+from tb.common.paths import ROOT
 from tb.common.text import percent_text
-from tb.record.settings import DEFAULT_PROFILE
-from tb.regress.queries.views import RegressionView, RunRow
+from tb.regress.queries.views import RegressionView
+from tb.report import formats
+from tb.report.charts import trend
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
@@ -34,9 +34,6 @@ SECTIONS: tuple[tuple[str, str], ...] = (
 )
 """Path and label of the pages that every page links; those that do not exist are left out."""
 
-NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
-MINUS = "\N{MINUS SIGN}"
-
 
 @dataclass(frozen=True)
 class Page:
@@ -46,7 +43,7 @@ class Page:
         path: From the top of the report, such as ``coverage/mte_gm_ub.html``.
         title: Its heading.
         template: File of ``templates/``.
-        data: Data of the template, in addition to the regression run.
+        data: All that the page shows, besides the regression run; written as JSON beside it.
         section: Path of the section it belongs to; its own when empty.
         count: Shown next to the label of a section's own page, such as a number of failures.
     """
@@ -92,6 +89,14 @@ def filter_state(**wanted: str) -> str:
     return urlencode(wanted)
 
 
+def existing(path: str) -> str:
+    """Returns the path of a file or folder outside the report, empty if it does not exist.
+
+    Pages show it as text: a link would be dead in a copy of the report.
+    """
+    return path if path and (ROOT / path).exists() else ""
+
+
 @dataclass(frozen=True)
 class Links:
     """Addresses as one page writes them.
@@ -99,14 +104,10 @@ class Links:
     Attributes:
         path: The page's, from the top of the report.
         pages: Paths of all pages.
-        folder: Folder of the report.
-        project: Base of relative paths of files.
     """
 
     path: str
     pages: frozenset[str]
-    folder: Path
-    project: Path
 
     @property
     def top(self) -> str:
@@ -119,81 +120,10 @@ class Links:
             return ""
         return f"{self.top}{quote(path)}" + (f"#{anchor}" if anchor else "")
 
-    def file(self, path: str) -> str:
-        """Returns the address of a file or folder outside the report, empty if there is none."""
-        if not path:
-            return ""
-        target = self.project / path
-        if not target.exists():
-            return ""
-        # Of the real places, as a browser takes them: a link on the way may lead elsewhere.
-        base = (self.folder.parent.resolve() / self.folder.name / self.path).parent
-        return quote(os.path.relpath(target.resolve(), base))
 
-
-def number(value: float) -> str:
-    """Returns a count with thousands apart, or one below 100 that is no whole one with a digit."""
-    if value < 100 and value != int(value):
-        return f"{value:.1f}"
-    return f"{round(value):,}".replace(",", NARROW_SPACE)
-
-
-def compact(value: float) -> str:
-    """Returns a large count in three figures: ``2.01 M``."""
-    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if value >= size:
-            scaled = value / size
-            digits = 2 if scaled < 10 else 1 if scaled < 100 else 0
-            return f"{scaled:.{digits}f}{NARROW_SPACE}{unit}"
-    return number(value)
-
-
-def duration(seconds: float) -> str:
-    """Returns a time as ``24 min 20 s``: of a short one tenths, of a long one hours and minutes."""
-    if seconds < 9.95:
-        return f"{seconds:.1f}{NARROW_SPACE}s"
-    whole = round(seconds)
-    minutes, rest = divmod(whole, 60)
-    if not minutes:
-        return f"{whole}{NARROW_SPACE}s"
-    if minutes < 60:
-        return f"{minutes}{NARROW_SPACE}min" + (f" {rest:02}{NARROW_SPACE}s" if rest else "")
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}{NARROW_SPACE}h" + (f" {minutes:02}{NARROW_SPACE}min" if minutes else "")
-
-
-def signed(value: float, digits: int = 1) -> str:
-    """Returns a change with its sign; no change is ``0``, a large one is in three figures."""
-    text = f"{abs(value):.{digits}f}"
-    if float(text) == 0.0:
-        return "0"
-    if abs(value) >= 10_000:
-        text = compact(abs(value))
-    return f"{'+' if value > 0 else MINUS}{text}"
-
-
-def moment(when: datetime | None) -> str:
-    """Returns a time as ``2026-11-21 02:00 UTC``, and nothing for none."""
-    return f"{when:%Y-%m-%d %H:%M %Z}".strip() if when else ""
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """Returns a count with its noun."""
-    return f"{number(count)} {one if count == 1 else many or one + 's'}"
-
-
-def widths(run: RunRow) -> str:
-    """Returns widths and profile of a run as ``256/256 a5 code``, the last with code coverage.
-
-    The profile ``seed`` is not named.
-    """
-    profile = "" if run.profile == DEFAULT_PROFILE else f" {run.profile}"
-    return f"{run.gm_width}/{run.local_width}{profile}" + (" code" if run.code_coverage else "")
-
-
-def breakable(text: str) -> Markup:
-    """Returns a path or name that may be broken where its parts meet."""
-    return Markup(re.sub(r"(::|[/_.])", r"\1<wbr>", str(escape(text))))
+def combined(first: Mapping[str, str], *more: Mapping[str, str]) -> dict[str, str]:
+    """Returns heads of a table as one mapping, in order."""
+    return dict(chain(first.items(), *(heads.items() for heads in more)))
 
 
 def environment() -> Environment:
@@ -205,22 +135,14 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(
-        number=number,
-        compact=compact,
-        duration=duration,
-        signed=signed,
-        moment=moment,
-        percent=percent_text,
-        plural=plural,
-        slug=slug,
-        breakable=breakable,
-        widths=widths,
-    )
+    named = ("number", "short", "duration", "signed", "moment", "plural", "breakable")
+    made.filters.update({name: getattr(formats, name) for name in named})
+    made.filters.update(percent=percent_text, slug=slug, combined=combined)
     made.globals.update(
         bucket_path=bucket_path,
         group_path=group_path,
         source_path=source_path,
         filter_state=filter_state,
+        trend=trend,
     )
     return made

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the report of a regression run: static pages that need no network."""
+"""Writes the report of a regression run: static pages that need no network.
+
+A page is drawn from its data as JSON, which is written beside it: both have the same contents.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic_core import to_jsonable_python
+
 from tb.common.errors import PtoError
-from tb.common.paths import ROOT
 from tb.regress.queries.views import RegressionView
 from tb.report.code_pages import code_pages
 from tb.report.coverage_pages import coverage_pages
@@ -49,7 +54,7 @@ def write(view: RegressionView, folder: Path) -> Path:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
             fresh = Path(name) / "new"
             shutil.copytree(STATIC, fresh / "static")
-            _render(view, pages, fresh, folder)
+            _render(view, pages, fresh)
             _replace(folder, fresh, Path(name) / "old")
     except OSError as error:
         raise PtoError(
@@ -73,8 +78,8 @@ def _replace(folder: Path, fresh: Path, old: Path) -> None:
         raise
 
 
-def _render(view: RegressionView, pages: Sequence[Page], fresh: Path, folder: Path) -> None:
-    """Writes all pages into ``fresh``, with links as seen from ``folder``."""
+def _render(view: RegressionView, pages: Sequence[Page], fresh: Path) -> None:
+    """Writes all pages into ``fresh``, each with its data beside it."""
     made = environment()
     paths = frozenset(page.path for page in pages)
     if len(paths) < len(pages):
@@ -83,17 +88,18 @@ def _render(view: RegressionView, pages: Sequence[Page], fresh: Path, folder: Pa
     counts = {page.path: page.count for page in pages}
     sections = [(path, label, counts[path]) for path, label in SECTIONS if path in paths]
     for page in pages:
-        links = Links(page.path, paths, folder, ROOT)
+        links = Links(page.path, paths)
+        data = to_jsonable_python(
+            {"title": page.title, "regression_run": view.regression_run, **page.data}
+        )
         text = made.get_template(page.template).render(
-            view=view,
-            regression_run=view.regression_run,
-            page=page,
+            section=page.section or page.path,
             sections=sections,
             href=links.href,
-            file=links.file,
             top=links.top,
-            **page.data,
+            **data,
         )
         target = fresh / page.path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
+        target.with_suffix(".json").write_text(json.dumps(data) + "\n", encoding="utf-8")

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from tb.record.outside import OutsideGroup, OutsideRow
-from tb.regress.queries.views import OutsideView, PlanRow, RegressionView, SpecRow
-from tb.report.page import Page, widths
+from tb.record.outside import VERDICTS, OutsideRow
+from tb.regress.queries.views import FAILED, OutsideView, PlanRow, RegressionView, RunRow, SpecRow
+from tb.report.formats import widths
+from tb.report.page import Page, existing
 
 _FIRST = {"fail": 0, "not run": 1, "partial": 2, "pass": 3}
 
@@ -17,22 +19,28 @@ def run_pages(view: RegressionView) -> Iterable[Page]:
     """Makes the table of all planned runs: failures first, then what passed, then what waits."""
     order = {"planned": 2, "pass": 1}
     rows = sorted(view.runs, key=lambda row: order.get(row.state, 0))
-    count = Counter(row.state for row in rows)
-    yield Page(
-        "runs.html",
-        "Runs",
-        "runs.html.j2",
-        {
-            "rows": rows,
-            "titles": {bucket.id: bucket.title for bucket in view.buckets},
-            "tests": sorted({row.test for row in rows}),
-            "sims": sorted({row.sim for row in rows}),
+    states = Counter(row.state for row in rows)
+    data = {
+        "rows": [_run(row) for row in rows],
+        "filters": {
+            "state": [state for state, _ in states.most_common()],
+            "test": sorted({row.test for row in rows}),
+            "sim": sorted({row.sim for row in rows}),
             "widths": sorted({widths(row) for row in rows}),
-            "states": [state for state, _ in count.most_common()],
-            "duts": any(row.duts for row in rows),
+            "bucket": [bucket.id for bucket in view.buckets],
         },
-        count=len(rows),
-    )
+        "duts": any(row.duts for row in rows),
+    }
+    yield Page("runs.html", "Runs", "runs.html.j2", data, count=len(rows))
+
+
+def _run(row: RunRow) -> dict[str, Any]:
+    failed = row.state in FAILED
+    return vars(row) | {
+        "widths": widths(row),
+        "failed": failed,
+        "files": existing(row.folder) if failed else "",
+    }
 
 
 def testplan_pages(view: RegressionView) -> Iterable[Page]:
@@ -42,37 +50,31 @@ def testplan_pages(view: RegressionView) -> Iterable[Page]:
     milestones: dict[str, Counter[str]] = {}
     for row in view.plan:
         milestones.setdefault(row.milestone, Counter())[row.state] += 1
-    rows: list[PlanRow] = sorted(
-        view.plan, key=lambda row: (_FIRST.get(row.state, 0), row.milestone)
-    )
-    yield Page(
-        "testplan.html",
-        "Testplan",
-        "testplan.html.j2",
-        {
-            "rows": rows,
-            "milestones": dict(sorted(milestones.items())),
-            "states": [state for state in _FIRST if any(row.state == state for row in rows)],
-            "by": {row.name for row in view.spec},
-            "unexercised": {row.name for row in view.spec if exercised(row) == "nothing"},
-            "split": _split,
-            "tests_of": _tests_of,
+    rows = sorted(view.plan, key=lambda row: (_FIRST.get(row.state, 0), row.milestone))
+    proven = {name: (states["pass"], states.total()) for name, states in sorted(milestones.items())}
+    data = {
+        "rows": [_behaviour(row) for row in rows],
+        "proven": proven,
+        "filters": {
+            "state": [state for state in _FIRST if any(row.state == state for row in rows)],
+            "milestone": list(proven),
         },
-    )
+        "by": {row.name: exercised(row) for row in view.spec},
+    }
+    yield Page("testplan.html", "Testplan", "testplan.html.j2", data)
 
 
-def _tests_of(row: PlanRow) -> tuple[list[tuple[str, tuple[int, int, int]]], list[str]]:
-    """Returns the tests of the regression run with their counts, and the files of pytest."""
+def _behaviour(row: PlanRow) -> dict[str, Any]:
+    """Returns a behaviour; files of pytest apart, groups with holes before complete ones."""
     mark = "pytest:"
-    planned = [(name, counts) for name, counts in row.tests.items() if not name.startswith(mark)]
-    return planned, [name.removeprefix(mark) for name in row.tests if name.startswith(mark)]
-
-
-def _split(groups: Mapping[str, float | None]) -> tuple[list[str], list[str]]:
-    """Returns the groups with holes, those with most first, and those without."""
-    holes = {name: percent or 0.0 for name, percent in groups.items()}
-    open_ones = sorted((name for name in holes if holes[name] < 100), key=holes.__getitem__)
-    return open_ones, [name for name in groups if name not in open_ones]
+    percents = {name: percent or 0.0 for name, percent in row.groups.items()}
+    holes = sorted((name for name in percents if percents[name] < 100), key=percents.__getitem__)
+    return vars(row) | {
+        "tests": {name: runs for name, runs in row.tests.items() if not name.startswith(mark)},
+        "pytest": [name.removeprefix(mark) for name in row.tests if name.startswith(mark)],
+        "holes": holes,
+        "complete": [name for name in percents if name not in holes],
+    }
 
 
 def exercised(row: SpecRow) -> str:
@@ -87,16 +89,17 @@ def page_of(row: SpecRow) -> str:
     return row.where.split(",")[0]
 
 
-def _outside(views: Sequence[OutsideView]) -> dict[tuple[str, str], list[OutsideGroup | None]]:
-    """Returns file and source to the verdicts of each profile, None where none was judged."""
-    names = dict.fromkeys((group.file, group.source) for one in views for group in one.groups)
-    return {
-        name: [
-            next((group for group in one.groups if (group.file, group.source) == name), None)
-            for one in views
-        ]
-        for name in names
-    }
+def _outside(views: Sequence[OutsideView]) -> list[dict[str, Any]]:
+    """Returns the counts of each profile, file and source; a profile alone where none ran."""
+    rows: list[dict[str, Any]] = []
+    for one in views:
+        rows += [
+            {"profile": one.profile, "runs": one.runs, "file": group.file, "source": group.source}
+            | {"total": group.total}
+            | {verdict: group.count(verdict) for verdict in VERDICTS}
+            for group in one.groups
+        ] or [{"profile": one.profile, "runs": 0}]
+    return rows
 
 
 _Apart = tuple[str, OutsideRow, list[str]]
@@ -119,26 +122,28 @@ def spec_pages(view: RegressionView) -> Iterable[Page]:
     """Makes the table of rules and worked values, those that nothing exercised first."""
     if not view.spec:
         return
-    order = {"nothing": 0, "unit tests": 1, "regression": 2}
-    rows = sorted(view.spec, key=lambda row: order[exercised(row)])
+    order = ("nothing", "unit tests", "regression")
+    claims = _claims(view)
+    rows = sorted(view.spec, key=lambda row: order.index(exercised(row)))
     pages: dict[str, Counter[str]] = {}
     for row in view.spec:
-        pages.setdefault(page_of(row), Counter())[exercised(row)] += 1
-    yield Page(
-        "spec.html",
-        "Specification",
-        "spec.html.j2",
-        {
-            "rows": [(row, exercised(row)) for row in rows],
-            "pages": pages,
-            "kinds": sorted({row.kind for row in rows}),
-            "claims": _claims(view),
-            "page_of": page_of,
-            "profiles": view.outside,
-            "outside": _outside(view.outside),
-            "apart": _apart(view.outside),
+        pages.setdefault(page_of(row), Counter(dict.fromkeys(order, 0)))[exercised(row)] += 1
+    data = {
+        "rows": [
+            vars(row)
+            | {"by": exercised(row), "page": page_of(row), "claims": claims.get(row.name, [])}
+            for row in rows
+        ],
+        "pages": pages,
+        "filters": {
+            "exercised by": order,
+            "page": list(pages),
+            "kind": sorted({row.kind for row in rows}),
         },
-    )
+        "outside": _outside(view.outside),
+        "apart": _apart(view.outside),
+    }
+    yield Page("spec.html", "Specification", "spec.html.j2", data)
 
 
 def _claims(view: RegressionView) -> dict[str, list[str]]:

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import pytest
 
 try:
-    from playwright.sync_api import Browser, Page, sync_playwright
+    from playwright.sync_api import Browser, Locator, Page, sync_playwright
 except ImportError:  # The pages extra is optional.
-    Browser = Page = Any  # type: ignore[assignment, misc]
+    Browser = Locator = Page = Any  # type: ignore[assignment, misc]
     sync_playwright = None  # type: ignore[assignment]
 
 Scheme = Literal["light", "dark"]
@@ -155,3 +155,16 @@ def contrast_problems(page: Page) -> list[str]:
 def too_wide(page: Page) -> int:
     """Returns how many pixels of the page do not fit its window."""
     return int(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
+
+
+def outside(page: Page, selector: str) -> list[str]:
+    """Returns the elements that are not shown whole between the edges of the window."""
+    return list(
+        page.evaluate(
+            """(selector) => [...document.querySelectorAll(selector)].filter((each) => {
+              const box = each.getBoundingClientRect();
+              return !box.width || box.left < 0 || box.right > innerWidth;
+            }).map((each) => each.outerHTML.slice(0, 80))""",
+            selector,
+        )
+    )

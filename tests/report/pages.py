@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 VOID = {"br", "hr", "img", "input", "link", "meta", "wbr"}
 """Elements of HTML that have no end tag; those of SVG end themselves."""
@@ -17,7 +18,7 @@ class Parsed(HTMLParser):
     Attributes:
         links: Values of ``href`` and ``src``.
         ids: Identifiers with how often they occur.
-        words: Text without tags.
+        words: Text without tags, styles and scripts.
         wrong: End tags that end nothing, and elements that do not end.
     """
 
@@ -36,7 +37,7 @@ class Parsed(HTMLParser):
     @property
     def words(self) -> str:
         """The page's text with single blanks."""
-        return " ".join(" ".join(self._texts).split())
+        return " ".join(" ".join(self._texts).replace("\u202f", " ").split())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         # An element that ends itself comes by the other method alone.
@@ -46,8 +47,8 @@ class Parsed(HTMLParser):
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         for name, value in attrs:
-            if name in ("href", "src") and value:
-                self.links.append(value)
+            if name in ("href", "src"):
+                self.links.append(value or "")
             if name == "id" and value:
                 self.ids[value] += 1
 
@@ -60,7 +61,8 @@ class Parsed(HTMLParser):
             self.wrong.append(f"</{tag}> in {self._open[-1:]}")
 
     def handle_data(self, data: str) -> None:
-        self._texts.append(data)
+        if self._open[-1:] not in (["style"], ["script"]):
+            self._texts.append(data)
 
 
 def malformed(folder: Path) -> list[str]:
@@ -73,3 +75,29 @@ def malformed(folder: Path) -> list[str]:
             f"{path.name}: id {name} repeats" for name, times in page.ids.items() if times > 1
         ]
     return found
+
+
+def broken_links(report: Path) -> list[str]:
+    """Returns what leads nowhere or out of the report, ``page: address``.
+
+    An address that needs a network does, too. Anchors with ``=`` are states of filters.
+    """
+    report = report.resolve()
+    pages = {path: Parsed(path) for path in sorted(report.rglob("*.html"))}
+    return [
+        f"{path.relative_to(report)}: {address}"
+        for path, page in pages.items()
+        for address in page.links
+        if not address.startswith("data:") and not _leads(path, address, report, pages)
+    ]
+
+
+def _leads(page: Path, address: str, report: Path, pages: dict[Path, Parsed]) -> bool:
+    parts = urlsplit(address)
+    if not address or parts.scheme or parts.netloc:
+        return False
+    target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+    anchor = unquote(parts.fragment)
+    if anchor and "=" not in anchor and target in pages and anchor not in pages[target].ids:
+        return False
+    return target.exists() and target.is_relative_to(report)

@@ -80,12 +80,3 @@ def sample_code() -> CodeView:
         for engine in _SOURCES
     }
     return CodeView(engines, tuple(files), 25)
-
-
-def code_percent(code: CodeView) -> dict[str, float]:
-    """Returns kind to percent over all engines."""
-    found = {}
-    for kind in KINDS:
-        covered = sum(totals[kind][0] for totals in code.engines.values())
-        found[kind] = 100.0 * covered / sum(totals[kind][1] for totals in code.engines.values())
-    return found

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from tb.coverage.model import Bin, CoverGroup, Coverpoint, Cross, GroupCounts, excluding, point
-from tb.report.bins import Table, holes, level, short, tables
+from tb.report.bins import Table, holes, level, tables
 
 COLOUR = Coverpoint("colour", (Bin("red"), Bin("green"), Bin("blue", "no such lamp")))
 SIZE = point("size", ["1", "2", "4", "8"])
@@ -31,25 +30,6 @@ def table(counts: GroupCounts, name: str, ever: GroupCounts | None = None) -> Ta
     return next(item for item in tables(counts, ever) if item.name == name)
 
 
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0"),
-        (999, "999"),
-        (1000, "1.0k"),
-        (1999, "1.9k"),
-        (9999, "9.9k"),
-        (10_000, "10k"),
-        (999_999, "999k"),
-        (4_123_456, "4.1M"),
-        (10**18, "many"),
-    ],
-)
-def test_counts_take_four_characters(count: int, text: str) -> None:
-    assert short(count) == text
-    assert len(text) <= 4
-
-
 def test_shades_go_by_decades() -> None:
     assert [level(hits) for hits in (0, 1, 2, 9, 10, 999, 1000, 10**9)] == [0, 1, 2, 2, 3, 4, 5, 6]
 
@@ -60,7 +40,7 @@ def test_a_point_tells_holes_from_bins_that_earlier_regression_runs_hit() -> Non
     ever = counted(definition, size=[9, 3, 0, 12])
     found = table(current, "size", ever)
     assert [cell.state for cell in found.cells] == ["hit", "missed", "hole", "hit"]
-    assert [cell.text for cell in found.cells] == ["5", "0", "0", "12"]
+    assert [cell.hits for cell in found.cells] == [5, 0, 0, 12]
     assert (found.covered, found.total, found.missing) == (2, 4, 2)
 
 
@@ -84,7 +64,7 @@ def test_excluded_bins_do_not_count_and_say_why() -> None:
     counts.excluded = {"size": {2: "no engine has one", 3: "no engine has one"}}
     found = table(counts, "size")
     assert [cell.state for cell in found.cells] == ["hit", "hole", "excluded", "excluded"]
-    assert [cell.text for cell in found.cells] == ["1", "0", "x", "7"]
+    assert [cell.level for cell in found.cells] == [1, 0, 0, 0]
     assert (found.covered, found.total) == (1, 2)
     assert found.reasons == (("excluded: no engine has one", 2),)
     assert [hole.text for hole in holes(counts, None, "size")] == ["2"]

@@ -9,14 +9,25 @@ from pathlib import Path
 
 import pytest
 
+from tb.regress.queries.views import RegressionView
+from tb.report.code_pages import not_covered
+from tb.report.page import SECTIONS, bucket_path, group_path, source_path
 from tb.report.site import write
 from tests.regress.made import COMMAND
-from tests.report.browser import PHONE, VARIANTS, Page, Scheme, Visitor, contrast_problems, too_wide
+from tests.report.browser import (
+    PHONE,
+    VARIANTS,
+    Locator,
+    Page,
+    Scheme,
+    Visitor,
+    contrast_problems,
+    outside,
+    too_wide,
+)
 from tests.report.sample import NOTHING, sample_view
 
 pytestmark = pytest.mark.long
-
-PAGES = ("index", "runs", "testplan", "spec")
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +39,16 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(view, tmp_path_factory.mktemp("regression") / "report").parent
 
 
+def choice(page: Page, name: str) -> Locator:
+    """Returns the field that filters a column."""
+    return page.locator(f"select[name={name}]")
+
+
 def shown(page: Page, column: int) -> list[str]:
     """Returns the texts of a column of the run table in the rows that are shown."""
     return list(
         page.evaluate(
-            """(column) => [...document.querySelectorAll("table[data-filtered] tbody tr")]
+            """(column) => [...document.querySelectorAll("form ~ .scroll tbody tr")]
               .filter((row) => row.checkVisibility())
               .map((row) => row.cells[column - 1].textContent.trim())""",
             column,
@@ -45,14 +61,49 @@ def said(page: Page) -> str:
     return page.locator("output.shown:not(:empty)").inner_text()
 
 
+def looked_at(view: RegressionView) -> list[str]:
+    """One page of each template, with what it can show."""
+    assert view.code
+    # The shortest with something missing.
+    missing = [file for file in view.code.files if any(not_covered(file))]
+    sources = [min(missing, key=lambda file: len(file.lines))]
+    flaky = next(item for item in view.buckets if item.example_run.state == "flaky")
+    return [
+        *(path for path, _ in SECTIONS),
+        *(group_path(name) for name in ("rules", "faults")),
+        *(source_path(file.engine, file.path) for file in sources),
+        *(bucket_path(item.id) for item in (view.buckets[0], flaky)),
+    ]
+
+
 @pytest.mark.parametrize(("size", "scheme"), VARIANTS)
 def test_each_page_is_readable(
-    site: Path, visit: Visitor, size: tuple[int, int], scheme: Scheme
+    view: RegressionView, site: Path, visit: Visitor, size: tuple[int, int], scheme: Scheme
 ) -> None:
-    for name in PAGES:
-        page = visit(site / f"{name}.html", size=size, scheme=scheme)
-        assert too_wide(page) <= 0, name
-        assert contrast_problems(page) == [], name
+    for path in looked_at(view):
+        page = visit(site / path, size=size, scheme=scheme)
+        assert too_wide(page) <= 0, path
+        assert contrast_problems(page) == [], path
+        assert outside(page, "nav a") == [], path
+        page.context.close()
+
+
+def test_keys_scroll_what_is_wider_than_a_phone(
+    view: RegressionView, site: Path, visit: Visitor
+) -> None:
+    for path in looked_at(view):
+        page = visit(site / path, size=PHONE)
+        assert outside(page, ".scroll, form, h1") == [], path
+        assert page.locator("table").count() == page.locator(".scroll table").count(), path
+        stuck = page.evaluate(
+            """() => [...document.querySelectorAll("main *")].filter((each) => {
+              const style = getComputedStyle(each);
+              return each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0
+                && ["auto", "scroll"].includes(style.overflowX)
+                && (each.tabIndex < 0 || !each.getAttribute("aria-label"));
+            }).map((each) => each.outerHTML.slice(0, 80))"""
+        )
+        assert stuck == [], path
         page.context.close()
 
 
@@ -75,16 +126,16 @@ def test_what_goes_wrong_on_a_page_is_seen(tmp_path: Path, visit: Visitor) -> No
 def test_filters_narrow_the_runs_and_stand_in_the_address(site: Path, visit: Visitor) -> None:
     page = visit(site / "runs.html")
     assert said(page) == "300 rows"
-    page.get_by_label("State").select_option("fail")
+    choice(page, "state").select_option("fail")
     page.wait_for_function("location.hash === '#state=fail'")
     assert set(shown(page, 1)) == {"fail"}
-    page.get_by_label("Test").select_option("stress")
+    choice(page, "test").select_option("stress")
     page.wait_for_function("location.hash === '#state=fail&test=stress'")
     assert said(page) == "3 of 300 rows"
     assert set(shown(page, 2)) == {"stress"}
     page.reload()
     assert said(page) == "3 of 300 rows"
-    assert page.get_by_label("Test").input_value() == "stress"
+    assert choice(page, "test").input_value() == "stress"
     page.get_by_role("button", name="Clear").click()
     page.wait_for_function("location.hash === ''")
     assert said(page) == "300 rows"
@@ -92,20 +143,20 @@ def test_filters_narrow_the_runs_and_stand_in_the_address(site: Path, visit: Vis
 
 def test_text_is_searched_in_all_of_a_row(site: Path, visit: Visitor) -> None:
     page = visit(site / "runs.html")
-    page.get_by_label("Search").fill("4 kib CROSS")
+    page.get_by_label("search").fill("4 kib CROSS")
     page.wait_for_function("location.hash.includes('q=')")
     assert said(page) == "1 of 300 rows"
     # The key of a run is in no column.
-    page.get_by_label("Search").fill("icarus-gm128-local128-s0003")
+    page.get_by_label("search").fill("icarus-gm128-local128-s0003")
     page.wait_for_function("location.hash.includes('s0003')")
     assert shown(page, 2) == ["corner"]
-    page.get_by_label("Search").fill("no such words")
+    page.get_by_label("search").fill("no such words")
     page.wait_for_function("location.hash.includes('such')")
     assert said(page) == "0 of 300 rows"
 
 
 def test_a_state_of_the_filters_can_be_linked(site: Path, visit: Visitor) -> None:
-    page = visit(site / "runs.html", "test=random&width=128%2F512+a5&sort=-seconds")
+    page = visit(site / "runs.html", "test=random&widths=128%2F512+a5&sort=-seconds")
     assert said(page) == "25 of 300 rows"
     assert set(shown(page, 4)) == {"128/512 a5"}
     seconds = [float(text or 0) for text in shown(page, 8)]
@@ -115,15 +166,15 @@ def test_a_state_of_the_filters_can_be_linked(site: Path, visit: Visitor) -> Non
     # A value that no row has is shown as chosen, with no row.
     page.evaluate("location.hash = '#test=gone'")
     page.wait_for_function("document.querySelector('output.shown').value.startsWith('0 of')")
-    assert page.get_by_label("Test").input_value() == "gone"
+    assert choice(page, "test").input_value() == "gone"
 
 
 def test_links_of_the_overview_lead_to_runs(site: Path, visit: Visitor) -> None:
     page = visit(site / "index.html")
-    page.get_by_role("link", name=re.compile("^9 runs of B")).click()
+    page.locator("#failed ~ .scroll tbody a", has_text=re.compile("^9$")).click()
     assert said(page) == "9 of 300 rows"
     page.go_back()
-    page.locator(".tests a.cell.s-fail").first.click()
+    page.locator(".num.s-fail a").first.click()
     assert "of 300 rows" in said(page)
 
 
@@ -151,11 +202,14 @@ def test_numbers_sort_as_numbers(site: Path, visit: Visitor) -> None:
     def column(number: int) -> list[str]:
         return page.locator(f"#groups tbody tr > :nth-child({number})").all_inner_texts()
 
-    page.locator("#groups th", has_text="bins").get_by_role("button").click()
-    bins = [int(text.replace("\u202f", "")) for text in column(5)]
+    page.locator("#groups thead th", has_text="bins").get_by_role("button").click()
+    bins = [int(text.replace("\u202f", "")) for text in column(4)]
     assert bins == sorted(bins, reverse=True)
-    assert bins[0] > 1000
-    page.locator("#trend th", has_text="duration").get_by_role("button").click()
+    assert bins[0] > 600
+    page.locator("#groups thead th", has_text="since last").get_by_role("button").click()
+    moves = [float(text.replace("\u2212", "-")) for text in column(5)]
+    assert moves == sorted(moves, reverse=True)
+    page.locator("#trend thead th", has_text="duration").get_by_role("button").click()
     names = page.locator("#trend tbody th").all_inner_texts()
     assert names == sorted(names, reverse=True)
 
@@ -197,7 +251,7 @@ def test_keys_reach_everything_and_leave_again(site: Path, visit: Visitor, name:
 
 def test_a_filter_is_used_by_keys_alone(site: Path, visit: Visitor) -> None:
     page = visit(site / "runs.html")
-    page.get_by_label("State").focus()
+    choice(page, "state").focus()
     page.keyboard.type("hang")
     page.wait_for_function("location.hash === '#state=hang'")
     assert shown(page, 1) == ["hang"]
@@ -206,21 +260,34 @@ def test_a_filter_is_used_by_keys_alone(site: Path, visit: Visitor) -> None:
 def test_a_run_number_copies_its_command(site: Path, visit: Visitor) -> None:
     page = visit(site / "runs.html", "state=hang")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.locator("tbody tr:visible button.copy").click()
+    page.locator("tbody tr:visible td > button.copy").click()
     page.get_by_text("copied").wait_for()
     text = page.evaluate("navigator.clipboard.readText()")
     assert text.startswith("make SIM=icarus TEST=pins SEED=")
 
 
-def test_copying_works_without_the_clipboard_interface(site: Path, visit: Visitor) -> None:
+def test_copying_works_without_the_clipboard_interface(
+    view: RegressionView, site: Path, visit: Visitor
+) -> None:
+    bucket = view.buckets[0]
+    page = visit(site / bucket_path(bucket.id))
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.get_by_role("button", name="Copy command").first.click()
+    page.get_by_text("copied").wait_for()
+    read = visit(site / "index.html")
+    read.context.grant_permissions(["clipboard-read"])
+    assert read.evaluate("navigator.clipboard.readText()") == bucket.example_run.command
+
+
+def test_what_cannot_be_copied_is_selected(site: Path, visit: Visitor) -> None:
     page = visit(site / "index.html")
     page.evaluate(
-        "() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }"
+        """() => { Object.defineProperty(navigator, 'clipboard', { value: undefined });
+          document.execCommand = () => false; }"""
     )
     page.get_by_role("button", name="Copy command").click()
-    page.get_by_text("copied").wait_for()
-    page.context.grant_permissions(["clipboard-read"])
-    assert page.evaluate("navigator.clipboard.readText()") == COMMAND
+    page.get_by_text("not copied").wait_for()
+    assert page.evaluate("getSelection().toString()") == COMMAND
 
 
 def test_pages_are_whole_without_scripts(site: Path, visit: Visitor) -> None:
@@ -251,3 +318,28 @@ def test_two_thousand_runs_stay_usable(many: Path, visit: Visitor) -> None:
     )
     assert took < 5000
     assert "of 2000 rows" in said(page)
+
+
+def test_a_hole_leads_to_its_cross(view: RegressionView, site: Path, visit: Visitor) -> None:
+    page = visit(site / group_path("mte_gm_l1_frac"))
+    link = page.locator("#hole-list tbody a", has_text=" x ").first
+    name = link.inner_text()
+    link.click()
+    heading = page.locator(":target")
+    assert heading.inner_text().startswith(name)
+    box = heading.bounding_box()
+    assert box
+    assert 0 <= box["y"] < 768
+
+
+def test_lists_of_what_is_missing_lead_to_the_line(
+    view: RegressionView, site: Path, visit: Visitor
+) -> None:
+    path = next(path for path in looked_at(view) if path.startswith("code/"))
+    page = visit(site / path)
+    link = page.locator("#not-covered tbody a").first
+    number = link.inner_text()
+    link.click()
+    row = page.locator(":target")
+    assert row.locator("td").first.inner_text() == number
+    assert row.get_attribute("class") in {"miss", "part"}

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import errno
+import json
 import re
+import shutil
+from collections.abc import Iterator
 from dataclasses import replace
-from html import unescape
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from tb.common.errors import PtoError
 from tb.coverage.model import Coverage
 from tb.record.outside import OutsideGroup, OutsideRow
 from tb.regress.queries.views import (
+    FAILED,
     Figures,
     OutsideView,
     RegressionStatus,
@@ -24,11 +27,12 @@ from tb.regress.queries.views import (
     RunState,
 )
 from tb.report import site
-from tb.report.coverage_pages import coverage_pages
-from tb.report.overview import _code, _groups, _tests_run, verdict
+from tb.report.coverage_pages import group_rows
+from tb.report.overview import _code, run_sets, verdict
+from tb.report.page import TEMPLATES, bucket_path, group_path
 from tb.report.site import write
 from tests.regress.made import COMMAND
-from tests.report.links import broken_links
+from tests.report.pages import Parsed, broken_links, malformed
 from tests.report.sample import NOTHING, sample_view
 
 pytestmark = pytest.mark.long
@@ -55,13 +59,95 @@ def good() -> RegressionView:
 
 def text_of(page: Path) -> str:
     """Returns the words of a page, one space between them."""
-    plain = re.sub(r"<(style|script)\b.*?</\1>|<[^>]+>", " ", page.read_text(), flags=re.DOTALL)
-    return " ".join(unescape(plain).replace("\u202f", " ").split())
+    return Parsed(page).words
 
 
-def test_all_links_resolve(report: Path, good: RegressionView, tmp_path: Path) -> None:
-    assert broken_links(report.parent) == []
-    assert broken_links(write(good, tmp_path / "report").parent) == []
+def table_rows(index: Path, name: str) -> list[list[str]]:
+    """The cells of a table of a page as words, the head first."""
+    table = index.read_text().split(f'id="{name}"')[1].split("</table>")[0]
+    rows = re.findall(r"<tr.*?</tr>", table, flags=re.DOTALL)
+    return [
+        [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.split(r"</t[hd]>", row)[:-1]]
+        for row in rows
+    ]
+
+
+@pytest.fixture(scope="module")
+def with_files(few: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> RegressionView:
+    """The regression run with exports, and with files of its failed runs and of a rerun."""
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "a b").mkdir()
+    for name in ("junit.xml", "code.info", "waves.fst"):
+        (folder / name).write_text("")
+    runs = [replace(row, folder=str(folder / "a b")) for row in few.runs]
+    again = replace(few.buckets[0].reruns[0], waves=str(folder / "waves.fst"))
+    buckets = [replace(few.buckets[0], reruns=(again,)), *few.buckets[1:]]
+    regression_run = replace(few.regression_run, folder=str(folder))
+    return replace(few, runs=runs, buckets=buckets, regression_run=regression_run)
+
+
+def test_pages_are_well_formed_and_their_links_lead_somewhere(
+    report: Path, good: RegressionView, tmp_path: Path
+) -> None:
+    for folder in (report.parent, write(good, tmp_path / "report").parent):
+        assert malformed(folder) == []
+        assert broken_links(folder) == []
+
+
+def test_a_copied_report_has_no_dead_links(with_files: RegressionView, tmp_path: Path) -> None:
+    folder = write(with_files, tmp_path / "regression" / "report").parent
+    copied = shutil.copytree(folder, tmp_path / "elsewhere" / "deep" / "copy")
+    shutil.rmtree(folder.parent)
+    assert broken_links(copied) == []
+    words = {path.name: text_of(path) for path in copied.rglob("*.html")}
+    path = with_files.regression_run.folder
+    assert f"{path}/junit.xml" in words["index.html"]
+    assert f"{path}/code.info" in words["index.html"]
+    assert "code.toggle.info" not in words["index.html"]
+    failed = sum(row.state in FAILED for row in with_files.runs)
+    assert words["runs.html"].count(f"{path}/a b") == failed
+    bucket = copied / bucket_path(with_files.buckets[0].id)
+    assert f"surfer {path}/waves.fst" in text_of(bucket)
+    assert f"{path}/a b" in text_of(bucket)
+
+
+def leaves(data: Any, name: str) -> Iterator[Any]:
+    """Yields the values of a key anywhere in a page's data."""
+    if isinstance(data, dict):
+        yield from (value for key, value in data.items() if key == name)
+    for item in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+        yield from leaves(item, name)
+
+
+def test_each_page_has_its_data_beside_it(view: RegressionView, report: Path) -> None:
+    pages = sorted(report.parent.rglob("*.html"))
+    assert sorted(report.parent.rglob("*.json")) == [page.with_suffix(".json") for page in pages]
+    for page in pages:
+        data, words = json.loads(page.with_suffix(".json").read_text()), text_of(page)
+        for text in (data["title"], data["regression_run"]["name"]):
+            assert " ".join(text.split()) in words
+    runs = json.loads(report.with_name("runs.json").read_text())["rows"]
+    assert {run["id"]: run["command"] for run in runs} == {run.id: run.command for run in view.runs}
+    for name, counts in view.coverage.groups.items():
+        group = json.loads((report.parent / group_path(name)).with_suffix(".json").read_text())
+        hits = {point["name"]: list(leaves(point, "hits")) for point in group["points"]}
+        assert hits == {point: counts.hits[point].tolist() for point in hits}
+
+
+def test_commands_that_repeat_failures_are_whole_and_can_be_copied(
+    view: RegressionView, report: Path
+) -> None:
+    commands = {row.command for row in view.runs if row.state in FAILED}
+    for page in report.parent.rglob("*.html"):
+        source = page.read_text()
+        shown = re.findall(r'<code>([^<]*)</code><button type="button" class="copy"', source)
+        copied = re.findall(r'</code><button [^>]*data-copy="([^"]*)"', source)
+        assert shown == copied
+        if page.name == "runs.html":
+            assert set(shown) == commands
+    for bucket in view.buckets:
+        data = json.loads((report.parent / bucket_path(bucket.id)).with_suffix(".json").read_text())
+        assert data["row"]["command"] == bucket.example_run.command in commands
 
 
 @pytest.mark.parametrize(
@@ -89,7 +175,7 @@ def test_the_overview_says_what_matters(view: RegressionView, report: Path) -> N
         "FAIL 18 of 290 runs failed in 7 buckets, 5 of them new; 10 of 300 planned did not run: "
         "the budget of 10 min was used up.",
         "Pass rate 93.8 %",
-        "moved trend all regression runs",
+        "since last trend all regression runs %",
         "Newly failing 6",
         "Buckets new 5",
         f"Bins won {len(moved.won)}",
@@ -101,10 +187,10 @@ def test_the_overview_says_what_matters(view: RegressionView, report: Path) -> N
         assert words in text, words
 
 
-def test_groups_with_most_holes_come_first(view: RegressionView, report: Path) -> None:
-    table = report.read_text().split('id="groups"')[1].split("</table>")[0]
-    percents = [float(text) for text in re.findall(r'</th><td class="num">([\d.]+)</td>', table)]
-    assert len(percents) == len(view.coverage.groups)
+def test_groups_with_most_holes_come_first(report: Path) -> None:
+    _, *rows = table_rows(report, "groups")
+    percents = [float(row[1]) for row in rows]
+    assert len(percents) == 12
     assert percents == sorted(percents)
 
 
@@ -115,7 +201,7 @@ def test_a_first_regression_run_has_nothing_to_compare_with(
     assert "PASS all 60 runs passed." in text
     assert "This is the first run of this regression" in text
     assert "What failed Nothing." in text
-    assert "moved trend" not in text
+    assert "since last" not in text
 
 
 def test_a_regression_run_without_anything_is_a_page(good: RegressionView, tmp_path: Path) -> None:
@@ -157,16 +243,6 @@ def uncounted(view: RegressionView, *places: int) -> RegressionView:
     return replace(view, trend=trend)
 
 
-def table_rows(index: Path, name: str) -> list[list[str]]:
-    """The cells of a table of a page as words, the head first."""
-    table = index.read_text().split(f'id="{name}"')[1].split("</table>")[0]
-    rows = re.findall(r"<tr.*?</tr>", table, flags=re.DOTALL)
-    return [
-        [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.split(r"</t[hd]>", row)[:-1]]
-        for row in rows
-    ]
-
-
 def test_a_regression_run_without_coverage_is_no_point_of_a_line(
     few: RegressionView, tmp_path: Path
 ) -> None:
@@ -190,13 +266,15 @@ def test_a_regression_run_without_coverage_is_no_point_of_a_line(
     }
 
 
-def test_groups_move_since_the_last_regression_run_that_counted_them(view: RegressionView) -> None:
-    steady = {row.name: row.change for row in _groups(uncounted(view, -2))}
-    for name, percent in view.trend[-3].groups.items():
-        assert steady[name] == pytest.approx(view.trend[-1].groups[name] - percent)
-    rows = [page.data["row"] for page in coverage_pages(uncounted(view, -2)) if "row" in page.data]
-    assert {row.name: row.move for row in rows} == steady
-    assert all(row.change is None for row in _groups(uncounted(view, 0, 1, 2, 3)))
+@pytest.mark.parametrize(("gaps", "before"), [((), -2), ((-2,), -3), ((0, 1, 2, 3), None)])
+def test_groups_move_since_the_last_regression_run_that_counted_them(
+    view: RegressionView, gaps: tuple[int, ...], before: int | None
+) -> None:
+    for row in group_rows(uncounted(view, *gaps)):
+        if before is None:
+            assert row.move is None
+        else:
+            assert row.move == pytest.approx(row.percent - view.trend[before].groups[row.name])
 
 
 def test_a_regression_run_that_counted_nothing_says_so(few: RegressionView, tmp_path: Path) -> None:
@@ -208,6 +286,7 @@ def test_a_regression_run_that_counted_nothing_says_so(few: RegressionView, tmp_
     lead = text_of(index.with_name("coverage.html"))
     assert "no run counted it" in lead
     assert "bins hit in this regression run" not in lead
+    assert "No run of this regression run counted functional coverage." in lead
 
 
 def test_runs_that_count_code_coverage_are_a_configuration(
@@ -218,13 +297,13 @@ def test_runs_that_count_code_coverage_are_a_configuration(
     bad = replace(plain, id=9001, code_coverage=True, state="fail")
     other = replace(plain, id=9002, profile="a5")
     view = replace(good, runs=[plain, bad, other])
-    assert {name: cell.state for name, cell in _tests_run(view.runs)["both"].items()} == {
-        "verilator 256/256": "pass",
-        "verilator 256/256 a5": "pass",
-        "verilator 256/256 code": "fail",
+    assert {item.widths: item.state for item in run_sets(view.runs)} == {
+        "256/256": "pass",
+        "256/256 a5": "pass",
+        "256/256 code": "fail",
     }
     index = write(view, tmp_path / "report")
-    assert 'href="runs.html#test=both&amp;sim=verilator&amp;width=256%2F256+code"' in (
+    assert 'href="runs.html#test=both&amp;sim=verilator&amp;widths=256%2F256+code"' in (
         index.read_text()
     )
     assert "<option>256/256 code</option>" in index.with_name("runs.html").read_text()
@@ -298,7 +377,7 @@ def test_the_testplan_shows_the_worst_first(few: RegressionView, tmp_path: Path)
 
 def test_what_nobody_exercised_comes_first(view: RegressionView, report: Path) -> None:
     page = report.with_name("spec.html").read_text()
-    by = re.findall(r'<td data-value="([a-z ]+)"', page)
+    by = re.findall(r'</th><td><span class="state[^"]*">([a-z ]+)<', page.split('id="spec"')[1])
     order = ["nothing", "unit tests", "regression"]
     assert len(by) == len(view.spec)
     assert [order.index(who) for who in by] == sorted(map(order.index, by))
@@ -316,19 +395,17 @@ def test_results_of_others_by_source_and_profile(few: RegressionView, tmp_path: 
     bad = OutsideGroup(file="writeback", source="pto-isa", agrees=1205, rows=[wrong])
     lone = [OutsideView("seed", 2, [facts, bad]), OutsideView("a5", 0)]
     text = text_of(write(replace(few, outside=lone), tmp_path / "bad").with_name("spec.html"))
-    assert "seed 2 runs a5 not run" in text
-    assert "dma_facts PTOAS 11 9 1 1 0 not run" in text
-    assert "writeback pto-isa 1 206 1 205 0 0 1 not run" in text
+    assert "a5 not run: no run" in text
+    assert "seed 2 dma_facts PTOAS 11 9 1 1 0" in text
+    assert "seed 2 writeback pto-isa 1 206 1 205 0 0 1" in text
     places = [text.index(word) for word in ("fn_qf2b8_pre", "TAIL-1 differs", "PAD-4 unknown")]
     assert places == sorted(places), "the unexplained come first"
     assert "TAIL-1 differs tail = fill seed PTOAS" in text
     pair = [OutsideView("seed", 2, [facts]), OutsideView("a5", 1, [good])]
     both = text_of(write(replace(few, outside=pair), tmp_path / "good").with_name("spec.html"))
-    assert "dma_facts PTOAS 11 9 1 1 0 10 0 1 0" in both
+    assert "PTOAS 11 9 1 1 0 a5 1 dma_facts PTOAS 11 10 0 1 0" in both
     assert "PAD-4 unknown breaks DMA-L05 (A-16) seed, a5 PTOAS" in both
     assert "unexplained tstore" not in both
-    none = replace(few, outside=[OutsideView("seed", 0), OutsideView("a5", 0)])
-    assert "Not run: no run" in text_of(write(none, tmp_path / "none").with_name("spec.html"))
 
 
 def test_the_overview_of_a_bad_regression_run_stays_short(
@@ -342,11 +419,12 @@ def test_the_overview_of_a_bad_regression_run_stays_short(
     index = write(many, tmp_path / "report")
     text = text_of(index)
     assert index.read_text().count("runs.html#bucket=") == 12
-    assert "28 more" in text
+    assert "37 more" in text
     assert "38 more note 12" in text
 
 
 def test_texts_are_never_taken_for_markup(few: RegressionView, tmp_path: Path) -> None:
+    assert not [path for path in TEMPLATES.iterdir() if "safe" in path.read_text()]
     bad = "\"><script>alert('x')</script>&amp;"
     row = replace(
         few.runs[0], state="error", message=bad, key=bad, command=bad, test=bad, worker=bad
@@ -363,27 +441,6 @@ def test_texts_are_never_taken_for_markup(few: RegressionView, tmp_path: Path) -
     for page in index.parent.rglob("*.html"):
         assert "<script>" not in page.read_text(), page.name
     assert bad in text_of(index)
-    assert broken_links(index.parent) == []
-
-
-def test_files_of_a_run_are_linked_while_they_are_there(
-    few: RegressionView, tmp_path: Path
-) -> None:
-    folder = tmp_path / "regression 1"
-    (folder / "runs/a b").mkdir(parents=True)
-    for name in ("junit.xml", "code.info", "code.toggle.info"):
-        (folder / name).write_text("")
-    first = next(row for row in few.runs if row.state == "fail")
-    runs = [
-        replace(row, folder=str(folder / "runs/a b") if row is first else "") for row in few.runs
-    ]
-    view = replace(few, runs=runs, regression_run=replace(few.regression_run, folder=str(folder)))
-    index = write(view, folder / "report")
-    assert 'href="../runs/a%20b/"' in index.with_name("runs.html").read_text()
-    assert 'href="../junit.xml"' in index.read_text()
-    assert 'href="../code.info"' in index.read_text()
-    assert 'href="../code.toggle.info"' in index.read_text()
-    assert "code.expression.info" not in index.read_text()
     assert broken_links(index.parent) == []
 
 

@@ -3,116 +3,87 @@
 "use strict";
 
 (() => {
-  // Tables: <table id data-sortable>, heads with data-type="number" or "text" and a data-column name.
   // A cell's value is its data-value, else its text.
-
   const cellValue = (cell) => cell?.dataset.value ?? cell?.textContent.trim() ?? "";
-  const numberOf = (text) => {
-    const plain = text.replace(/[\s\u202f\u00a0,%+]/g, "").replace("\u2212", "-");
-    return plain === "" ? Number.NEGATIVE_INFINITY : Number.parseFloat(plain);
+  const numberOf = (cell) => {
+    const plain = cellValue(cell).replace(/[\s\u202f\u00a0,%+]/g, "").replace("\u2212", "-");
+    return Number.isNaN(Number.parseFloat(plain)) ? Number.NEGATIVE_INFINITY : Number.parseFloat(plain);
   };
 
-  // Equal rows stay in the order of the page: sorting is stable.
-  function compare(kind, descending) {
-    const sign = descending ? -1 : 1;
-    return (one, other) => {
-      let order;
-      if (kind === "number") {
-        const [a, b] = [numberOf(one.value), numberOf(other.value)];
-        order = a === b ? 0 : a < b ? -1 : 1;
-      } else {
-        order = one.value < other.value ? -1 : one.value > other.value ? 1 : 0;
-      }
-      return sign * order;
-    };
-  }
-
+  // A table: heads of class "num" and "text" sort by their column, which data-column names.
   class Table {
     constructor(element) {
-      this.element = element;
       this.body = element.tBodies[0];
-      this.heads = [...element.tHead.rows[element.tHead.rows.length - 1].cells];
-      this.rows = [...this.body.rows].map((row) => ({ row, text: null }));
-      this.columns = new Map();
-      this.heads.forEach((head, index) => {
-        if (head.dataset.column) this.columns.set(head.dataset.column, index);
-      });
+      this.heads = [...element.tHead.rows[0].cells];
+      this.rows = [...this.body.rows];
       this.sorted = "";
-      this.onSort = null;
-      if (!("sortable" in element.dataset)) return;
-      this.heads.forEach((head) => {
-        if (!head.dataset.type) return;
+      this.onSort = () => {};
+      for (const head of this.heads) {
+        if (!head.matches(".num, .text")) continue;
         const button = document.createElement("button");
         button.type = "button";
         button.append(...head.childNodes);
         head.append(button);
         button.addEventListener("click", () => this.click(head));
-      });
+      }
     }
 
-    nameOf(head) {
-      return head.dataset.column || String(this.heads.indexOf(head));
+    columnOf(name) {
+      return this.heads.findIndex((head) => head.dataset.column === name);
     }
 
     click(head) {
-      const name = this.nameOf(head);
-      // Numbers are looked at from the greatest down, names from A on; a third click is the page's order.
-      const first = head.dataset.type === "number" ? `-${name}` : name;
-      const second = head.dataset.type === "number" ? name : `-${name}`;
-      this.sort(this.sorted === first ? second : this.sorted === second ? "" : first);
-      if (this.onSort) this.onSort();
+      // Numbers from the greatest down, names from A on; a third click gives the page's order.
+      const name = head.dataset.column;
+      const orders = head.matches(".num") ? [`-${name}`, name, ""] : [name, `-${name}`, ""];
+      this.sort(orders[(orders.indexOf(this.sorted) + 1) % 3]);
+      this.onSort();
     }
 
+    // Equal rows stay in the order of the page: sorting is stable.
     sort(wanted) {
       const descending = wanted.startsWith("-");
-      const name = descending ? wanted.slice(1) : wanted;
-      const head = this.heads.find((each) => each.dataset.type && this.nameOf(each) === name);
-      this.heads.forEach((each) => each.removeAttribute("aria-sort"));
-      this.sorted = head ? wanted : "";
-      let order = [...this.rows];
-      if (head) {
-        const index = this.heads.indexOf(head);
+      const column = this.columnOf(descending ? wanted.slice(1) : wanted);
+      this.heads.forEach((head) => head.removeAttribute("aria-sort"));
+      this.sorted = column < 0 ? "" : wanted;
+      const order = [...this.rows];
+      if (column >= 0) {
+        const head = this.heads[column];
         head.setAttribute("aria-sort", descending ? "descending" : "ascending");
-        order = order.map((each) => ({ ...each, value: cellValue(each.row.cells[index]) }));
-        order.sort(compare(head.dataset.type, descending));
+        const valueOf = head.matches(".num") ? numberOf : cellValue;
+        const values = new Map(order.map((row) => [row, valueOf(row.cells[column])]));
+        const sign = descending ? -1 : 1;
+        const compare = (a, b) => (a < b ? -sign : a > b ? sign : 0);
+        order.sort((one, other) => compare(values.get(one), values.get(other)));
       }
-      this.body.append(...order.map((each) => each.row));
+      this.body.append(...order);
     }
 
-    // `wanted` maps column names to values; `words` must all be somewhere in a row.
+    // `wanted` has [column name, value]; `words` must all be somewhere in a row.
     filter(wanted, words) {
-      const tests = [...wanted].map(([name, value]) => [this.columns.get(name), value]);
-      let shown = 0;
-      for (const each of this.rows) {
-        let keep = tests.every(([index, value]) => cellValue(each.row.cells[index]) === value);
-        if (keep && words.length) {
-          each.text ??= `${each.row.textContent} ${each.row.dataset.text ?? ""}`.toLowerCase();
-          keep = words.every((word) => each.text.includes(word));
-        }
-        each.row.hidden = !keep;
-        shown += keep;
+      const tests = wanted.map(([name, value]) => [this.columnOf(name), value]);
+      for (const row of this.rows) {
+        const text = words.length ? `${row.textContent} ${row.dataset.text ?? ""}`.toLowerCase() : "";
+        row.hidden = !(
+          tests.every(([column, value]) => cellValue(row.cells[column]) === value) &&
+          words.every((word) => text.includes(word))
+        );
       }
-      return shown;
+      return this.rows.filter((row) => !row.hidden).length;
     }
   }
 
   // Filters: <form data-filters="table id">. Their state is the address's hash, so that a link or the
   // back button gives it again: #state=fail&q=gm256&sort=-seconds
-
   function connect(form, table) {
-    const output = form.querySelector("output");
     const fields = [...form.elements].filter((field) => field.name);
 
     const apply = () => {
-      const wanted = new Map();
-      let words = [];
-      for (const field of fields) {
-        if (field.name === "q") words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-        else if (field.value) wanted.set(field.name, field.value);
-      }
-      const shown = table.filter(wanted, words);
-      output.value =
-        shown === table.rows.length ? `${shown} rows` : `${shown} of ${table.rows.length} rows`;
+      const chosen = fields.filter((field) => field.name !== "q" && field.value);
+      const words = form.elements.q.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const shown = table.filter(chosen.map((field) => [field.name, field.value]), words);
+      const all = table.rows.length;
+      form.querySelector("output").value = shown === all ? `${all} rows` : `${shown} of ${all} rows`;
     };
 
     const write = () => {
@@ -125,7 +96,7 @@
 
     const read = () => {
       // An anchor of the page is no state of the filters.
-      if (location.hash && !location.hash.includes("=")) return false;
+      if (location.hash && !location.hash.includes("=")) return;
       const state = new URLSearchParams(location.hash.slice(1));
       for (const field of fields) {
         const value = state.get(field.name) ?? "";
@@ -136,29 +107,25 @@
         field.value = value;
       }
       table.sort(state.get("sort") ?? "");
-      return true;
+      apply();
     };
 
     let waiting = 0;
+    const update = () => {
+      apply();
+      write();
+    };
     form.addEventListener("input", () => {
       clearTimeout(waiting);
-      waiting = setTimeout(() => {
-        apply();
-        write();
-      }, 60);
+      waiting = setTimeout(update, 60);
     });
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("reset", () => {
-      setTimeout(() => {
-        table.sort("");
-        apply();
-        write();
-      });
+      table.sort("");
+      setTimeout(update);
     });
     table.onSort = write;
-    window.addEventListener("hashchange", () => {
-      if (read()) apply();
-    });
+    window.addEventListener("hashchange", read);
     read();
     apply();
     showAnchor();
@@ -167,27 +134,26 @@
   // A row that a link leads to is shown even if the browser went there before the filters were there.
   function showAnchor() {
     if (!location.hash || location.hash.includes("=")) return;
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (target) target.scrollIntoView({ block: "center" });
+    document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView({ block: "center" });
   }
 
-  // Copying: <button data-copy="text">.
+  // Copying: <button data-copy="text">. Where the browser refuses, the text beside it is selected.
   async function copy(button) {
-    const text = button.dataset.copy;
+    const area = document.createElement("textarea");
+    area.value = button.dataset.copy;
     let done = true;
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(area.value);
     } catch {
       // Not every browser has a clipboard for pages from a file.
-      const area = document.createElement("textarea");
-      area.value = text;
-      area.style.position = "fixed";
       document.body.append(area);
       area.select();
       done = document.execCommand("copy");
       area.remove();
       button.focus();
     }
+    const text = button.closest(".command")?.querySelector("code");
+    if (!done && text) getSelection().selectAllChildren(text);
     const label = (button.dataset.label ??= button.textContent);
     button.textContent = done ? "copied" : "not copied";
     setTimeout(() => {
@@ -200,19 +166,9 @@
     if (button) copy(button);
   });
 
-  // On a phone the pages stand in one line: show the one that this is.
-  const current = document.querySelector("nav [aria-current]");
-  if (current) {
-    const nav = current.parentElement;
-    nav.scrollLeft = current.offsetLeft - nav.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
-  }
-
-  const tables = new Map();
-  for (const element of document.querySelectorAll("table[data-sortable], table[data-filtered]")) {
-    tables.set(element.id, new Table(element));
-  }
-  for (const form of document.querySelectorAll("form[data-filters]")) {
-    const table = tables.get(form.dataset.filters);
-    if (table) connect(form, table);
+  for (const element of document.querySelectorAll("table:has(thead [data-column])")) {
+    const table = new Table(element);
+    const form = document.querySelector(`form[data-filters="${element.id}"]`);
+    if (form) connect(form, table);
   }
 })();
