@@ -22,8 +22,8 @@ from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.regress.workers import remote
 from tb.regress.workers.job import Job, Lost, Outcome
+from tb.regress.workers.local import GRACE_SECONDS
 from tb.regress.workers.pool import WORK, Closes
-from tb.regress.workers.spawner import GRACE_SECONDS
 
 CONNECT_SECONDS = 8.0
 """How long a scheduler may take to answer."""
