@@ -6,16 +6,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import socket
 from datetime import UTC, datetime
 from pathlib import Path
 
 from tb.common.errors import PtoError
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
-from tb.regress.workers.job import Job, Outcome
+from tb.regress.workers.job import Job, Outcome, blank, here
 from tb.run.build import build
 from tb.run.console import Console
 from tb.run.folder import CODE_COUNTS
@@ -29,14 +27,7 @@ GRACE_SECONDS = 5.0
 
 def execute(job: Job) -> Outcome:
     """Does a job and says what became of it; raises nothing that a user can cause."""
-    outcome = Outcome(
-        key=job.key,
-        kind=job.kind,
-        attempt=job.attempt,
-        worker=_me(),
-        started=datetime.now(UTC),
-        ended=datetime.now(UTC),
-    )
+    outcome = blank(job, datetime.now(UTC), worker=here())
     try:
         with interrupts_raise():
             if job.kind == "build":
@@ -81,14 +72,10 @@ def outcome_of(job: Job, record: RunRecord, folder: Path) -> Outcome:
     """Returns the outcome of a run that was done apart from any worker."""
     now = datetime.now(UTC)
     outcome = Outcome(
-        key=job.key, kind="rerun", started=now, ended=now, worker=_me(), record=record
+        key=job.key, kind="rerun", started=now, ended=now, worker=here(), record=record
     )
     _collect(outcome, folder)
     return outcome
-
-
-def _me() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def _collect(outcome: Outcome, folder: Path) -> None:

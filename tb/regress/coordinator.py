@@ -22,7 +22,7 @@ from tb.regress.plan.schedule import BUILD_TIMEOUT, Schedule
 from tb.regress.queries import history
 from tb.regress.queries.views import Figures, RegressionStatus, RunState
 from tb.regress.results.store import Store
-from tb.regress.workers.job import Job, Lost, Outcome
+from tb.regress.workers.job import Job, Lost, Outcome, blank
 from tb.regress.workers.pool import Workers
 
 MOST_ATTEMPTS = 3
@@ -235,7 +235,9 @@ class Coordinator:
             attempts = self.store.lose(self.regression, lost)
             if attempts >= MOST_ATTEMPTS:
                 why = lost.why or "unknown"
-                self.store.finish_run(self.regression, _without_record(job, why), state="lost")
+                self.store.finish_run(
+                    self.regression, blank(job, datetime.now(UTC), error=why), state="lost"
+                )
                 self._count(failed=True)
                 times = f"workers were lost with it {attempts} times"
                 self.tally.notes.append(f"{job.key}: {times}, last: {why}")
@@ -267,7 +269,7 @@ class Coordinator:
         why = f"the build {job.config} failed: {error}"
         self.tally.notes.append(why.splitlines()[0])
         for run in self.schedule.give_up(job.config):
-            self._write(run, _without_record(run, why), rerun=False)
+            self._write(run, blank(run, datetime.now(UTC), error=why), rerun=False)
 
     def _done(self, job: Job, outcome: Outcome) -> None:
         self.schedule.learn(job, outcome.seconds)
@@ -370,9 +372,3 @@ class Coordinator:
             self.tally.notes.append(
                 f"{job.key.removeprefix('rerun-')} is flaky: it failed, and passed when run again"
             )
-
-
-def _without_record(job: Job, why: str) -> Outcome:
-    """Returns the outcome of a run that no worker did to its end."""
-    now = datetime.now(UTC)
-    return Outcome(key=job.key, kind="run", started=now, ended=now, error=why)

@@ -16,7 +16,7 @@ from typing import Any
 from tb.common.processes import end_with_parent
 from tb.record.record import CoverageSummary, RunRecord
 from tb.record.settings import RunSettings
-from tb.regress.workers.job import Job, JobKind, Outcome
+from tb.regress.workers.job import Job, JobKind, Outcome, blank
 
 IMPORTED_BY = os.getpid()
 
@@ -32,17 +32,8 @@ def job(
 
 def outcome(job: Job) -> Outcome:
     """Returns the outcome of a run that passed."""
-    now = datetime.now(UTC)
     record = RunRecord(status="pass", settings=job.settings)
-    return Outcome(
-        key=job.key,
-        kind=job.kind,
-        attempt=job.attempt,
-        worker=str(IMPORTED_BY),
-        started=now,
-        ended=now,
-        record=record,
-    )
+    return blank(job, datetime.now(UTC), worker=str(IMPORTED_BY), record=record)
 
 
 class Truncated(Outcome):

@@ -21,7 +21,7 @@ from typing import Any
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.regress.workers import remote
-from tb.regress.workers.job import Job, Lost, Outcome
+from tb.regress.workers.job import Job, Lost, Outcome, blank
 from tb.regress.workers.local import GRACE_SECONDS
 from tb.regress.workers.pool import WORK, Closes
 
@@ -205,12 +205,10 @@ class DaskWorkers(Closes):
 
     def stop(self, keys: list[str]) -> None:
         """Ends these jobs; those that have not begun come back as stopped at once."""
-        tokens = {token for token, (job, _, _) in self._flying.items() if job.key in keys}
-        self._stopping |= tokens
-        running = self._on_workers(remote.stop, sorted(tokens))
-        begun = {token for answer in running.values() for token in answer}
-        for token in tokens - begun:
-            self._flying[token][1].cancel()
+        for token, (job, future, _) in self._flying.items():
+            if job.key in keys and token not in self._stopping:
+                self._stopping.add(token)
+                future.cancel()  # the worker notices, and ends the job
 
     def close(self) -> None:
         """Ends every job and lets the workers go; what has not come back by now never does."""
@@ -306,8 +304,7 @@ class DaskWorkers(Closes):
     def _judge(self, token: str, job: Job, future: Any) -> Outcome | Lost:
         distributed = require()
         lost = Lost(key=job.key, attempt=job.attempt)
-        now = datetime.now(UTC)
-        outcome = Outcome(key=job.key, kind=job.kind, attempt=job.attempt, started=now, ended=now)
+        outcome = blank(job, datetime.now(UTC))
         if future.status == "cancelled":
             if token in self._stopping:
                 return outcome.model_copy(update={"stopped": True})

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Literal
+import os
+import socket
+from datetime import UTC, datetime
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -105,3 +107,14 @@ class Lost(BaseModel):
     attempt: int
     worker: str = ""
     why: str = ""
+
+
+def blank(job: Job, began: datetime, **values: Any) -> Outcome:
+    """Returns an outcome without a record, of a job that has ended now."""
+    fields = {"key": job.key, "kind": job.kind, "attempt": job.attempt, "started": began}
+    return Outcome.model_validate({**fields, "ended": datetime.now(UTC), **values})
+
+
+def here(pid: int = 0) -> str:
+    """Returns host and number of a process of this host, by default of this one."""
+    return f"{socket.gethostname()}:{pid or os.getpid()}"

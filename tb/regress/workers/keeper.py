@@ -27,12 +27,12 @@ from datetime import UTC, datetime
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any, Literal, NoReturn
+from typing import IO, Literal, NoReturn
 
 from pydantic import ValidationError
 
 from tb.common.processes import MARK, end_with_parent, kill_left
-from tb.regress.workers.job import Job, Lost, Outcome
+from tb.regress.workers.job import Job, Lost, Outcome, blank, here
 
 AGAIN_SECONDS = 1.0
 AGAIN_MOST_SECONDS = 30.0
@@ -59,17 +59,6 @@ class _Worker:
     def outcome(self, error: str = "") -> Outcome:
         """Returns an outcome of the job without a record."""
         return blank(self.job, self.began, worker=here(self.pid), error=error)
-
-
-def here(pid: int) -> str:
-    """Returns the name of a process of this host."""
-    return f"{socket.gethostname()}:{pid}"
-
-
-def blank(job: Job, began: datetime, **values: Any) -> Outcome:
-    """Returns an outcome without a record, of a job that has ended now."""
-    fields = {"key": job.key, "kind": job.kind, "attempt": job.attempt, "started": began}
-    return Outcome.model_validate({**fields, "ended": datetime.now(UTC), **values})
 
 
 class Keeper:
@@ -236,7 +225,7 @@ def _perform(work: Work, job: Job) -> Outcome:
         error = "the job was ended before its time"
     except BaseException as problem:
         error = f"the worker failed: {type(problem).__name__}: {problem}"
-    return blank(job, began, worker=here(os.getpid()), error=error)
+    return blank(job, began, worker=here(), error=error)
 
 
 # --- how a worker ended -----------------------------------------------------------------------

@@ -22,8 +22,8 @@ from typing import Any
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.common.processes import kill_left
-from tb.regress.workers.job import Job, Lost, Outcome
-from tb.regress.workers.keeper import STOP, blank, here, how_ended
+from tb.regress.workers.job import Job, Lost, Outcome, blank, here
+from tb.regress.workers.keeper import STOP, how_ended
 from tb.regress.workers.pool import WORK, Closes
 
 GRACE_SECONDS = 10.0

@@ -9,8 +9,6 @@ that no attempt is ever begun twice. Folders are on a file system that all hosts
 from __future__ import annotations
 
 import json
-import os
-import socket
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -23,11 +21,11 @@ from pydantic import BaseModel, ConfigDict
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
-from tb.regress.workers.job import Job, Lost, Outcome
+from tb.regress.workers.job import Job, Lost, Outcome, blank, here
 from tb.regress.workers.local import LocalWorkers
 
 IDLE_SECONDS = 30.0
-"""A child that nothing was asked of for so long is let go, in case that nobody will ever."""
+"""Idle children are closed when no job has ended for so long: the coordinator may be gone."""
 
 POLL_SECONDS = 0.25
 
@@ -62,21 +60,33 @@ class Task(BaseModel):
 
 @dataclass
 class _Session:
-    idle: list[tuple[LocalWorkers, threading.Timer]] = field(default_factory=list)
-    running: set[str] = field(default_factory=set)
-    stopped: set[str] = field(default_factory=set)
+    """Children that are idle, jobs that run, and whether the coordinator has let them go."""
+
+    idle: list[LocalWorkers] = field(default_factory=list)
+    running: int = 0
     closed: bool = False
+    timer: threading.Timer | None = None
+
+    def let_go(self) -> None:
+        """Closes the idle children."""
+        with _LOCK:
+            idle, self.idle = self.idle, []
+        for workers in idle:
+            workers.close()
+
+    def let_go_later(self) -> None:
+        """Closes the idle children unless one is used in the next time."""
+        if self.timer:
+            self.timer.cancel()
+        self.timer = threading.Timer(IDLE_SECONDS, self.let_go)
+        self.timer.daemon = True
+        self.timer.start()
 
 
 _SESSIONS: defaultdict[str, _Session] = defaultdict(_Session)
 """Registry of this process; a session goes when its coordinator lets the workers go."""
 
 _LOCK = threading.Lock()
-
-
-def host() -> str:
-    """Returns host and process of this worker."""
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def do(text: str) -> str:
@@ -95,15 +105,7 @@ def do(text: str) -> str:
         else:
             item = _in_child(task, _wanted())
     except (PtoError, OSError) as error:
-        item = Outcome(
-            key=job.key,
-            kind=job.kind,
-            attempt=job.attempt,
-            worker=host(),
-            started=began,
-            ended=datetime.now(UTC),
-            error=f"worker {host()}: {error}",
-        )
+        item = blank(job, began, worker=here(), error=f"worker {here()}: {error}")
     kind = "lost" if isinstance(item, Lost) else "outcome"
     return json.dumps({kind: item.model_dump(mode="json")})
 
@@ -129,7 +131,7 @@ def _claim(task: Task) -> str | None:
     task.claim.parent.mkdir(parents=True, exist_ok=True)
     try:
         with task.claim.open("x") as file:
-            file.write(host())
+            file.write(here())
     except FileExistsError:
         return task.claim.read_text()
     return None
@@ -159,13 +161,12 @@ def _in_child(task: Task, wanted: Callable[[], bool]) -> Outcome | Lost:
     job = task.job
     with _borrowed(task) as (workers, session):
         workers.submit(job)
-        asked = False
-        while True:
-            for item in workers.wait(POLL_SECONDS):
-                return item
-            if not asked and (task.token in session.stopped or session.closed or not wanted()):
+        found: list[Outcome | Lost] = []
+        while not found:
+            found = workers.wait(POLL_SECONDS)
+            if session.closed or not wanted():
                 workers.stop([job.key])
-                asked = True
+        return found[0]
 
 
 @contextmanager
@@ -173,59 +174,30 @@ def _borrowed(task: Task) -> Iterator[tuple[LocalWorkers, _Session]]:
     """Lends a child that has the work function imported."""
     with _LOCK:
         session = _SESSIONS[task.session]
-        session.running.add(task.token)
-        workers = None
-        if session.idle:
-            workers, timer = session.idle.pop()
-            timer.cancel()
+        session.running += 1
+        workers = session.idle.pop() if session.idle else None
     try:
         workers = workers or LocalWorkers(1, task.work, folder=task.folder)
         yield workers, session
     finally:
         with _LOCK:
-            session.running.discard(task.token)
-            keep = workers is not None and not session.closed
-            if workers is not None and keep:
-                timer = threading.Timer(IDLE_SECONDS, _let_go, (session, workers))
-                timer.daemon = True
-                session.idle.append((workers, timer))
-                timer.start()
-        if workers is not None and not keep:
-            workers.close()
+            session.running -= 1
+            session.idle += [] if workers is None else [workers]
+        if session.closed:
+            session.let_go()
+        else:
+            session.let_go_later()
 
 
-def _let_go(session: _Session, workers: LocalWorkers) -> None:
-    with _LOCK:
-        kept = [entry for entry in session.idle if entry[0] is not workers]
-        mine = len(kept) < len(session.idle)
-        session.idle[:] = kept
-    if mine:
-        workers.close()
-
-
-def stop(session: str, tokens: list[str]) -> list[str]:
-    """Ends submissions that run in this process and returns which those are."""
-    with _LOCK:
-        if session not in _SESSIONS:
-            return []
-        found = _SESSIONS[session]
-        mine = found.running & set(tokens)
-        found.stopped |= mine
-        return sorted(mine)
-
-
-def close(session: str) -> int:
+def close(name: str) -> int:
     """Ends all jobs of a coordinator in this process; returns how many have not ended yet."""
     with _LOCK:
-        if session not in _SESSIONS:
+        if name not in _SESSIONS:
             return 0
-        found = _SESSIONS[session]
-        found.closed = True
-        idle, found.idle = found.idle, []
-        left = len(found.running)
+        session = _SESSIONS[name]
+        session.closed = True
+        left = session.running
         if not left:
-            del _SESSIONS[session]
-    for workers, timer in idle:
-        timer.cancel()
-        workers.close()
+            del _SESSIONS[name]
+    session.let_go()
     return left
