@@ -8,7 +8,6 @@ coordinator decides whether it is submitted again (see :mod:`tb.regress.workers.
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import queue
 import time
@@ -172,7 +171,7 @@ class DaskWorkers(Closes):
         )
         future = self._client.submit(
             remote.do,
-            task.model_dump_json(),
+            task,
             key=f"pto-dv-{self._session}-{token}-{job.key}",
             pure=False,
         )
@@ -311,10 +310,8 @@ class DaskWorkers(Closes):
             self._reconnect()
             return lost.model_copy(update={"why": "the connection to the scheduler was lost"})
         try:
-            answer = json.loads(future.result(timeout=RESULT_SECONDS))
-            if "lost" in answer:
-                return Lost.model_validate(answer["lost"])
-            return Outcome.model_validate(answer["outcome"])
+            result: Outcome | Lost = future.result(timeout=RESULT_SECONDS)
+            return result
         except distributed.scheduler.KilledWorker as error:
             return lost.model_copy(
                 update={"worker": error.last_worker.address, "why": "its worker was lost with it"}

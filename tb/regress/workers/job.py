@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Input and outcome of a worker, both as JSON."""
+"""Input and outcome of a worker."""
 
 from __future__ import annotations
 

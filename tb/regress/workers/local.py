@@ -78,29 +78,22 @@ class _Keeper:
                 remedy="`make doctor` checks the installation",
             )
 
-    def begin(self, job: Job) -> None:
-        """Sends a job."""
-        self.job, self._worker = job, 0
-        self._send(job)
-
-    def stop(self) -> None:
-        """Ends the job."""
-        self._send(STOP)
-
-    def _send(self, command: Job | str) -> None:
+    def send(self, command: Job | str) -> None:
+        """Sends a job, or a stop for the one that it has."""
+        if isinstance(command, Job):
+            self.job, self._worker = command, 0
         with suppress(ConnectionError):  # receive() notices it
             self.connection.send(command)
 
     def receive(self) -> Outcome | Lost | None:
-        """Returns the result of the job, None if it is not done.
-
-        Raises:
-            EOFError: the keeper has ended.
-        """
+        """Returns the result of the job, None without one; a keeper that has ended is closed."""
         try:
             message: Any = self.connection.recv()
-        except OSError:  # in the middle of a message
-            raise EOFError from None
+        except (EOFError, OSError):
+            worker = here(self._worker or self.process.pid)
+            why = f"the process that forks workers was lost: {how_ended(self.close(END_SECONDS))}"
+            job = self.job
+            return Lost(key=job.key, attempt=job.attempt, worker=worker, why=why) if job else None
         if isinstance(message, int):
             self._worker = message
             return None
@@ -119,14 +112,6 @@ class _Keeper:
         if code and self._worker:
             kill_left(self._worker, str(self._worker))
         return code
-
-    def lost(self) -> list[Lost]:
-        """Returns the loss of the job, if any, of a keeper that has ended."""
-        why = f"the process that forks workers was lost: {how_ended(self.close(END_SECONDS))}"
-        worker = here(self._worker or self.process.pid)
-        if self.job is None:
-            return []
-        return [Lost(key=self.job.key, attempt=self.job.attempt, worker=worker, why=why)]
 
 
 class LocalWorkers(Closes):
@@ -191,7 +176,7 @@ class LocalWorkers(Closes):
             self._ready.append(blank(job, datetime.now(UTC), stopped=True))
         for keeper in self._keepers:
             if keeper.job and keeper.job.key in keys:
-                keeper.stop()
+                keeper.send(STOP)
 
     def close(self) -> None:
         """Ends every job and all processes; what has not come back by now never does."""
@@ -205,17 +190,15 @@ class LocalWorkers(Closes):
     def _begin_waiting(self) -> None:
         for keeper in self._keepers:
             if self._waiting and keeper.job is None:
-                keeper.begin(self._waiting.popleft())
+                keeper.send(self._waiting.popleft())
 
     def _take(self, keeper: _Keeper) -> None:
         """Receives from a keeper; another one takes the place of one that has ended."""
-        try:
-            result = keeper.receive()
-        except EOFError:
-            self._ready += keeper.lost()
+        result = keeper.receive()
+        if result:
+            self._ready.append(result)
+        if keeper.process.returncode is not None:
             place = self._keepers.index(keeper)
             self._keepers[place] = self._make()
             self._keepers[place].wait_until_ready()
-        else:
-            self._ready += [result] if result else []
         self._begin_waiting()

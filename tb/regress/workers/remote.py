@@ -8,7 +8,6 @@ that no attempt is ever begun twice. Folders are on a file system that all hosts
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -89,25 +88,18 @@ _SESSIONS: defaultdict[str, _Session] = defaultdict(_Session)
 _LOCK = threading.Lock()
 
 
-def do(text: str) -> str:
-    """Does a task, given as JSON; returns an :class:`Outcome` or :class:`Lost` as JSON.
-
-    Raises nothing: what goes wrong is the outcome's error.
-    """
-    task = Task.model_validate_json(text)
+def do(task: Task) -> Outcome | Lost:
+    """Does a task. Raises nothing: what goes wrong is the outcome's error."""
     job = task.job
     began = datetime.now(UTC)
     try:
         before = _claim(task)
-        if before is not None:
-            why = "its worker was lost with it"
-            item: Outcome | Lost = Lost(key=job.key, attempt=job.attempt, worker=before, why=why)
-        else:
-            item = _in_child(task, _wanted())
+        if before is None:
+            return _in_child(task, _wanted())
     except (PtoError, OSError) as error:
-        item = blank(job, began, worker=here(), error=f"worker {here()}: {error}")
-    kind = "lost" if isinstance(item, Lost) else "outcome"
-    return json.dumps({kind: item.model_dump(mode="json")})
+        return blank(job, began, worker=here(), error=f"worker {here()}: {error}")
+    why = "its worker was lost with it"
+    return Lost(key=job.key, attempt=job.attempt, worker=before, why=why)
 
 
 def _claim(task: Task) -> str | None:

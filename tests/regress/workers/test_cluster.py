@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import re
 import shutil
@@ -288,8 +287,9 @@ def task(place: Path, **changes: str) -> remote.Task:
 def test_a_host_that_does_not_share_files(
     tmp_path: Path, changes: dict[str, str], words: str
 ) -> None:
-    answer = json.loads(remote.do(task(tmp_path, **changes).model_dump_json()))
-    assert words in answer["outcome"]["error"]
+    found = remote.do(task(tmp_path, **changes))
+    assert isinstance(found, Outcome)
+    assert words in found.error
     assert list(tmp_path.iterdir()) == []
 
 
@@ -298,6 +298,7 @@ def test_a_claimed_job_is_not_begun(tmp_path: Path) -> None:
     claimed = task(tmp_path)
     claimed.claim.parent.mkdir()
     claimed.claim.write_text("somebody:1")
-    answer = json.loads(remote.do(claimed.model_dump_json()))
-    assert answer["lost"]["worker"] == "somebody:1"
+    found = remote.do(claimed)
+    assert isinstance(found, Lost)
+    assert found.worker == "somebody:1"
     assert not (tmp_path / "a/1").exists()
