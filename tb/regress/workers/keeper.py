@@ -27,7 +27,7 @@ from datetime import UTC, datetime
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from types import FrameType
-from typing import IO, Literal, NoReturn
+from typing import Literal, NoReturn
 
 from pydantic import ValidationError
 
@@ -36,7 +36,7 @@ from tb.regress.workers.job import Job, Lost, Outcome, blank, here
 
 AGAIN_SECONDS = 1.0
 AGAIN_MOST_SECONDS = 30.0
-"""A fork that fails for lack of processes is repeated after this time; it doubles."""
+"""A fork that fails for lack of processes or memory is repeated after this time; it doubles."""
 
 FORK_SECONDS = 300.0
 """For so long at most; then the job is an error."""
@@ -75,6 +75,7 @@ class Keeper:
         self._commands = commands
         self._grace = grace
         self._bell, self._ringer = socket.socketpair()
+        self._result = os.fdopen(os.memfd_create("outcome"), "w+b", buffering=0)
 
     def serve(self) -> None:
         """Works until the connection closes."""
@@ -89,24 +90,25 @@ class Keeper:
 
     def _do(self, job: Job) -> Outcome | Lost:
         began, keeper = datetime.now(UTC), os.getpid()
-        with os.fdopen(os.memfd_create("outcome"), "w+b") as result:
-            try:
-                pid = self._fork()
-            except OSError as error:
-                why = f"no process could be started for it for minutes: {error}"
-                return blank(job, began, error=why)
-            if pid == 0:
-                self._become_worker(job, result, keeper)
-            if pid is None:
-                return blank(job, began, stopped=True)
-            with suppress(ConnectionError):  # noticed while watching
-                self._commands.send(pid)
-            worker = _Worker(job, pid, datetime.now(UTC), time.monotonic() + job.timeout)
-            code = self._watch(worker)
-            if code or worker.why:
-                kill_left(pid, str(pid))
-            result.seek(0)
-            return judge(worker, code, result.read())
+        self._result.seek(0)
+        self._result.truncate()
+        try:
+            pid = self._fork()
+        except OSError as error:
+            why = f"no process could be started for it for minutes: {error}"
+            return blank(job, began, error=why)
+        if pid == 0:
+            self._become_worker(job, keeper)
+        if pid is None:
+            return blank(job, began, stopped=True)
+        with suppress(ConnectionError):  # noticed while watching
+            self._commands.send(pid)
+        worker = _Worker(job, pid, datetime.now(UTC), time.monotonic() + job.timeout)
+        code = self._watch(worker)
+        if code or worker.why:
+            kill_left(pid, str(pid))
+        self._result.seek(0)
+        return judge(worker, code, self._result.read())
 
     def _fork(self) -> int | None:
         """Forks; returns None for a job that was stopped before that was possible.
@@ -126,7 +128,7 @@ class Keeper:
                 return None
             delay = min(2 * delay, AGAIN_MOST_SECONDS)
 
-    def _become_worker(self, job: Job, result: IO[bytes], keeper: int) -> NoReturn:
+    def _become_worker(self, job: Job, keeper: int) -> NoReturn:
         try:
             end_with_parent(keeper)
             os.setsid()
@@ -139,8 +141,7 @@ class Keeper:
             os.environ[MARK] = str(os.getpid())
             outcome = _perform(self._work, job)
             signal.signal(signal.SIGTERM, signal.SIG_IGN)  # too late to be asked
-            result.write(outcome.model_dump_json().encode())
-            result.flush()
+            self._result.write(outcome.model_dump_json().encode())
             os._exit(0)
         finally:  # Nothing of the keeper's runs in its copy.
             os._exit(70)
