@@ -302,3 +302,13 @@ def test_a_claimed_job_is_not_begun(tmp_path: Path) -> None:
     assert isinstance(found, Lost)
     assert found.worker == "somebody:1"
     assert not (tmp_path / "a/1").exists()
+
+
+@pytest.mark.long
+def test_idle_children_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their coordinator may be gone."""
+    monkeypatch.setattr(remote, "IDLE_SECONDS", 0.1)
+    with remote._borrowed(task(tmp_path)) as (workers, _):
+        pid = workers._keepers[0].process.pid
+    until(lambda: not alive(pid))
+    assert remote.close("s") == 0
