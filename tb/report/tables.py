@@ -69,9 +69,11 @@ def _behaviour(row: PlanRow) -> dict[str, Any]:
     mark = "pytest:"
     percents = {name: percent or 0.0 for name, percent in row.groups.items()}
     holes = sorted((name for name in percents if percents[name] < 100), key=percents.__getitem__)
+    files = {x.removeprefix(mark): cases for x, cases in row.tests.items() if x.startswith(mark)}
     return vars(row) | {
         "tests": {name: runs for name, runs in row.tests.items() if not name.startswith(mark)},
-        "pytest": [name.removeprefix(mark) for name in row.tests if name.startswith(mark)],
+        "pytest": files,
+        "state": row.state,
         "holes": holes,
         "complete": [name for name in percents if name not in holes],
     }

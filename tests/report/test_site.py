@@ -373,6 +373,7 @@ def test_the_testplan_shows_the_worst_first(few: RegressionView, tmp_path: Path)
     assert set(states) == set(order)
     assert [order.index(state) for state in states] == sorted(map(order.index, states))
     assert "random 1/1 of 3" in text_of(page)
+    assert "Missing: a run" in text_of(page)
 
 
 def test_what_nobody_exercised_comes_first(view: RegressionView, report: Path) -> None:
