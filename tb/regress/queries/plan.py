@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from tb.common.text import counted
 from tb.regress.plan.testplan import PYTEST, Behaviour, TestPlan
 from tb.regress.queries.views import PlanRow, RunRow
 
@@ -82,11 +83,13 @@ def _missing(name: str, counts: Counts, suites: Suites) -> str:
     if done and done == planned:
         return ""
     if done:
-        return f"{planned - done} runs of {name}"
-    return NOT_TAKEN if name.startswith(PYTEST) and not suites else name
+        return f"{counted(planned - done, 'run')} of {name}"
+    if name.startswith(PYTEST):
+        return name if suites else NOT_TAKEN
+    return f"test {name}"
 
 
 def left_out(rows: Sequence[PlanRow]) -> list[str]:
-    """Returns what behaviours lack, each with the number of those that lack it."""
+    """Returns what behaviours lack, with the number of those that do, the most first."""
     lacking = Counter(what for row in rows for what in row.missing)
-    return [f"{what} (of {count} behaviours)" for what, count in lacking.most_common()]
+    return [f"{what} ({counted(number, 'behaviour')})" for what, number in lacking.most_common()]

@@ -22,6 +22,7 @@ from tb.regress.queries.plan import left_out
 from tb.regress.queries.views import FAILED, Difference, RegressionRun, RegressionView, RunRow
 
 SHOWN_ROWS = 20
+SHOWN_LACKS = 8
 SHOWN_BINS = 12
 """Most bins named of one point."""
 
@@ -246,8 +247,8 @@ def _plan(view: RegressionView) -> list[str]:
     proven = sum(row.state == "pass" for row in view.plan)
     lacking = left_out(view.plan)
     lines = [f"testplan   {proven} of {len(view.plan)} behaviours proven"]
-    lines += [f"left out   {what}" for what in lacking[:SHOWN_ROWS]]
-    more = len(lacking) - SHOWN_ROWS
+    lines += [f"left out   {what}" for what in lacking[:SHOWN_LACKS]]
+    more = len(lacking) - SHOWN_LACKS
     return lines + [f"           and {more} more, on the testplan page"] * (more > 0)
 
 

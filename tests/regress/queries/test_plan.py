@@ -39,16 +39,16 @@ BOTH = [row(0, "random", "pass"), row(1, "stress", "pass")]
 @pytest.mark.parametrize(
     ("runs", "state", "missing"),
     [
-        ([], "not run", ("random", "stress")),
-        ([("random", "planned"), ("stress", "planned")], "not run", ("random", "stress")),
-        ([("random", "pass")], "partial", ("stress",)),
-        ([("random", "pass"), ("stress", "planned")], "partial", ("stress",)),
+        ([], "not run", ("test random", "test stress")),
+        ([("random", "planned"), ("stress", "planned")], "not run", ("test random", "test stress")),
+        ([("random", "pass")], "partial", ("test stress",)),
+        ([("random", "pass"), ("stress", "planned")], "partial", ("test stress",)),
         ([("random", "pass"), ("random", "planned"), ("stress", "pass")], "partial",
-         ("1 runs of random",)),
+         ("1 run of random",)),
         ([("random", "pass"), ("stress", "pass"), ("corner", "fail")], "pass", ()),
         ([("random", "pass"), ("random", "flaky"), ("stress", "pass")], "fail", ()),
         ([("random", "pass"), ("stress", "lost")], "fail", ()),
-        ([("random", "hang"), ("stress", "planned")], "fail", ("stress",)),
+        ([("random", "hang"), ("stress", "planned")], "fail", ("test stress",)),
     ],
 )  # fmt: skip
 def test_results_are_mapped_onto_behaviours(
@@ -113,7 +113,7 @@ def test_a_failing_run_meets_no_need() -> None:
 def test_what_is_left_out_is_counted() -> None:
     rows = [of([], {}), of(BOTH, {}, f"pytest:{FILE}"), of(BOTH[:1], {}, f"pytest:{FILE}")]
     assert left_out(rows) == [
-        "stress (of 2 behaviours)", f"{NOT_TAKEN} (of 2 behaviours)", "random (of 1 behaviours)",
+        "test stress (2 behaviours)", f"{NOT_TAKEN} (2 behaviours)", "test random (1 behaviour)",
     ]  # fmt: skip
 
 
