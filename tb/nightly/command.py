@@ -29,7 +29,7 @@ from tb.regress.coordinator import HEARTBEAT_SECONDS, Coordinator, Limits
 from tb.regress.plan.expand import expand, left_out
 from tb.regress.plan.testplan import TESTPLAN, TestPlan, load_testplan
 from tb.regress.queries import history, text
-from tb.regress.queries.views import FAILED, Figures, RegressionStatus, RegressionView
+from tb.regress.queries.views import Figures, RegressionStatus, RegressionView
 from tb.regress.results.store import Store
 from tb.regress.workers.farm import open_workers
 from tb.regress.workers.farm_file import Farm, load_farm
@@ -43,6 +43,9 @@ _NO_SOURCES = {"__pycache__", "report"}
 
 RESERVE_SECONDS = 15.0
 """Seconds of a budget that are kept for merging and pages, whatever is run."""
+
+GATE = 3
+"""Exit code where all runs passed, and a gate of the regression does not hold."""
 
 LEAST_SECONDS = 15.0
 """Least seconds of a budget for runs, in addition to the reserve."""
@@ -103,7 +106,7 @@ def seconds(budget: str) -> float:
 
 
 def nightly_command(options: NightlyOptions) -> int:
-    """Executes a regression and publishes it; returns 0 only when runs were done and all passed.
+    """Executes a regression and publishes it; returns 0 only when runs were done and all is well.
 
     An interrupted regression run is resumed if its plan and the sources are the same.
 
@@ -150,18 +153,20 @@ def nightly_command(options: NightlyOptions) -> int:
             made = Publisher(store, regression_run, folder, exclusions)
             made.conclude(status, figures, notes)
             view = made.publish(plan)
-    passed = verdict(view) and not changed
+    passed = view.passed and not changed
     text.show(text.closing(view, relative(folder / "report/index.html"), passed=passed))
     if status == "interrupted":
         print("interrupted: the same command goes on with the runs that are missing")
         return 130
-    return 0 if passed else 1
+    return exit_code(view, changed=changed)
 
 
-def verdict(view: RegressionView) -> bool:
-    """True when runs were done and all of them passed."""
-    states = [run.state for run in view.runs if run.state != "planned"]
-    return bool(states) and not FAILED.intersection(states)
+def exit_code(view: RegressionView, *, changed: bool = False) -> int:
+    """Returns 0 if all is well, ``GATE`` if a gate alone does not hold, else 1."""
+    if view.passed and not changed:
+        return 0
+    done = any(run.state != "planned" for run in view.runs)
+    return GATE if done and not view.failing and not changed else 1
 
 
 def dut_name(manifest: Manifest) -> str:

@@ -31,7 +31,6 @@ def report_command(
     """Writes the pages of a regression run again, with results of pytest if given; returns 0."""
     with _existing(farm, db) as store:
         from tb.coverage.exclusions import load_exclusions
-        from tb.nightly.command import verdict
         from tb.nightly.publish import EXCLUSIONS, Publisher
         from tb.regress.plan.testplan import TESTPLAN, load_testplan
         from tb.regress.queries import history, junit, text
@@ -48,7 +47,7 @@ def report_command(
         kept = Path(store.options(found.name).get("plan", TESTPLAN))
         view = made.publish(load_testplan(plan or (kept if kept.exists() else TESTPLAN)))
     page = relative(folder / "report/index.html")
-    text.show(text.closing(view, page, passed=verdict(view)))
+    text.show(text.closing(view, page, passed=view.passed))
     return 0
 
 

@@ -116,7 +116,7 @@ def verdict(view: RegressionView) -> Verdict:
     """Returns the regression run in one line."""
     regression_run, figures = view.regression_run, view.regression_run.figures
     failed = sum(row.state in FAILED for row in view.runs)
-    sentences = []
+    sentences: list[str] = []
     if failed:
         text = f"{number(failed)} of {plural(figures.done, 'run')} failed"
         if view.buckets:
@@ -136,8 +136,11 @@ def verdict(view: RegressionView) -> Verdict:
             "running": " yet: the regression run is still active",
         }.get(regression_run.status, "")
         sentences.append(f"{number(figures.not_run)} of {figures.planned} planned did not run{why}")
+    if len(view.failing) < failed:
+        sentences.append(f"{number(failed - len(view.failing))} failed as known")
+    sentences += view.gates
     word: Word = "PASS"
-    if failed or not (figures.done or regression_run.status == "running"):
+    if view.failing or view.gates or not (figures.done or regression_run.status == "running"):
         word = "FAIL"
     elif regression_run.status in ("running", "interrupted"):
         word = "INCOMPLETE"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NoReturn
@@ -42,7 +43,9 @@ CODE_COVERAGE = ("verilator",)
 
 Milestone = Literal["V1", "V2", "V3"]
 _MODEL = ConfigDict(frozen=True, extra="forbid")
-_HEADER = re.compile(r"^\s*\[\[\s*(behaviour|regression|regression\.runs)\s*\]\]", re.MULTILINE)
+_HEADER = re.compile(
+    r"^\s*\[\[\s*(behaviour|known|regression|regression\.runs)\s*\]\]", re.MULTILINE
+)
 
 
 class Need(BaseModel):
@@ -130,14 +133,41 @@ class RunSet(BaseModel):
     label: str = Field("", pattern=r"^[a-z0-9]*$")
 
 
+class Gates(BaseModel):
+    """What a regression run has to reach, beside runs that pass.
+
+    Attributes:
+        coverage: Least functional coverage in percent, after exclusions.
+        proven: Least part of the behaviours that are proven, in percent.
+        lost_bins: Most bins that the last comparable regression run hit and this one did not.
+    """
+
+    model_config = _MODEL
+
+    coverage: float = Field(0.0, ge=0, le=100, strict=True)
+    proven: float = Field(0.0, ge=0, le=100, strict=True)
+    lost_bins: int | None = Field(None, ge=0, strict=True)
+
+
+class Known(BaseModel):
+    """A known failure: runs in its bucket fail no regression run up to the day ``until``."""
+
+    model_config = _MODEL
+
+    bucket: str = Field(pattern=r"^B[0-9a-f]{10}$")
+    reason: str = Field(min_length=1)
+    until: date
+
+
 class Regression(BaseModel):
-    """Named sets of runs; ``doc`` is one line."""
+    """Named sets of runs, and the gates of their results; ``doc`` is one line."""
 
     model_config = _MODEL
 
     name: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     doc: str
     runs: tuple[RunSet, ...] = Field(min_length=1)
+    gates: Gates = Gates()
 
 
 class TestPlan(BaseModel):
@@ -148,6 +178,7 @@ class TestPlan(BaseModel):
 
     behaviour: tuple[Behaviour, ...] = Field(min_length=1)
     regression: tuple[Regression, ...] = Field(min_length=1)
+    known: tuple[Known, ...] = ()
     path: str = ""
 
     def find(self, name: str) -> Regression:
@@ -229,7 +260,7 @@ class _Lines:
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
         self._lines = text.splitlines()
-        self._starts: dict[str, list[int]] = {"behaviour": [], "regression": []}
+        self._starts: dict[str, list[int]] = {kind: [] for kind in _MODELS}
         self._runs: dict[tuple[int, int], int] = {}
         self._headers: list[int] = []
         for found in _HEADER.finditer(text):
@@ -264,7 +295,9 @@ def _name_of(data: Mapping[str, Any], kind: str, number: int) -> str:
         return f"number {number + 1}"
 
 
-_MODELS: dict[str, type[BaseModel]] = {"behaviour": Behaviour, "regression": Regression}
+_MODELS: dict[str, type[BaseModel]] = {
+    "behaviour": Behaviour, "known": Known, "regression": Regression,
+}  # fmt: skip
 
 
 def _of_schema(error: ValidationError, data: Mapping[str, Any], lines: _Lines) -> PtoError:
@@ -276,7 +309,9 @@ def _of_schema(error: ValidationError, data: Mapping[str, Any], lines: _Lines) -
     keys: Sequence[int | str] = place
     if kind in _MODELS and len(place) > 1 and isinstance(place[1], int):
         keys = place[2:]
-        if len(keys) > 1 and keys[0] == "runs" and isinstance(keys[1], int):
+        if len(keys) > 1 and keys[0] == "gates":
+            keys, model = keys[1:], Gates
+        elif len(keys) > 1 and keys[0] == "runs" and isinstance(keys[1], int):
             runs, keys, model = keys[1], keys[2:], RunSet
         word = str(keys[0]) if keys else ""
         where = lines.where(kind, place[1], _name_of(data, kind, place[1]), word, runs)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import date
 
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
@@ -17,7 +18,7 @@ from tb.coverage.export.code import CodeView
 from tb.coverage.model import Coverage
 from tb.regress.plan.spec import spec_rows
 from tb.regress.plan.testplan import TestPlan
-from tb.regress.queries import reading, reading_failures
+from tb.regress.queries import gates, reading, reading_failures
 from tb.regress.queries.difference import Side, compare
 from tb.regress.queries.plan import plan_rows
 from tb.regress.queries.views import (
@@ -223,19 +224,22 @@ def view(
             titles = {bucket.id: bucket.title for bucket in found}
             before = _side(store, session, earlier[-1], exclude)
             moved = compare(before, Side(one, rows, titles, coverage))
+    plan, today = plan_rows(testplan, rows, one.groups, suites), date.today()
     return RegressionView(
         regression_run=one,
         runs=rows,
         buckets=found,
-        plan=plan_rows(testplan, rows, one.groups, suites),
+        plan=plan,
         spec=spec_rows(exercised),
         coverage=coverage,
         all_time=all_time,
         code=code,
         trend=[point(item) for item in (*earlier, one)],
         difference=moved,
-        notes=notes,
+        notes=[*notes, *gates.notes(testplan, found, today)],
         outside=outside,
+        known=gates.known(testplan, today),
+        gates=tuple(gates.broken(testplan, one.regression, coverage, plan, moved)),
     )
 
 

@@ -17,9 +17,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from tb.common.text import percent_text
+from tb.common.text import counted, percent_text
 from tb.regress.queries.plan import left_out
-from tb.regress.queries.views import FAILED, Difference, RegressionRun, RegressionView, RunRow
+from tb.regress.queries.views import Difference, RegressionRun, RegressionView, RunRow
 
 SHOWN_ROWS = 20
 SHOWN_LACKS = 8
@@ -224,6 +224,12 @@ def closing(view: RegressionView, page: str, *, passed: bool) -> RenderableType:
     if figures.lost:
         lines.append(f"lost       {figures.lost} attempts, with their workers")
     lines += _plan(view)
+    lines += [f"gate       {sentence}" for sentence in view.gates]
+    lines += [
+        f"known      {counted(len(bucket.runs), 'run')} in {bucket.id}: {view.known[bucket.id]}"
+        for bucket in view.buckets
+        if bucket.id in view.known
+    ]
     parts: list[RenderableType] = [Text(line) for line in lines]
     parts += [Text(f"note       {note}") for note in view.notes]
     parts += _failures(view)
@@ -264,7 +270,7 @@ def _since(view: RegressionView) -> str:
 
 def _failures(view: RegressionView) -> list[RenderableType]:
     """Returns the failure buckets as a table, and what repeats the first failing run."""
-    bad = [run for run in view.runs if run.state in FAILED]
+    bad = view.failing
     if not bad:
         return []
     parts: list[RenderableType] = [Text("")]

@@ -364,6 +364,8 @@ class RegressionView:
         notes: Sentences about what went wrong around the runs: lost workers, records that could
             not be read, builds that failed.
         outside: Results of others, for each named profile and those of the runs that sent them.
+        known: Buckets whose runs do not fail the regression run, with the reasons.
+        gates: A sentence for each gate of the regression that does not hold.
     """
 
     regression_run: RegressionRun
@@ -378,3 +380,16 @@ class RegressionView:
     difference: Difference | None
     notes: Sequence[str] = ()
     outside: Sequence[OutsideView] = ()
+    known: Mapping[str, str] = field(default_factory=dict)
+    gates: Sequence[str] = ()
+
+    @property
+    def failing(self) -> list[RunRow]:
+        """Runs that failed, those in known buckets left out."""
+        return [row for row in self.runs if row.state in FAILED and row.bucket not in self.known]
+
+    @property
+    def passed(self) -> bool:
+        """Whether runs were done, none failed but as known, and every gate holds."""
+        done = any(row.state != "planned" for row in self.runs)
+        return done and not self.failing and not self.gates
