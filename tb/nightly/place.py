@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from tb.common.paths import ROOT
@@ -15,3 +16,9 @@ NIGHTLY = ROOT / "sim_build/nightly"
 def database_url(option: str, farm: Farm, folder: Path = NIGHTLY) -> str:
     """Returns the URL of the results database: an option, the farm's, or the usual file."""
     return option or farm.database.url or f"sqlite:///{folder.resolve() / 'results.db'}"
+
+
+def database_option(where: str) -> str:
+    """Returns the option that names a database, with a space before; nothing for the usual one."""
+    usual = database_url("", Farm())
+    return "" if where == usual else f" --db {shlex.quote(where)}"

@@ -16,6 +16,7 @@ from tb.coverage.exclusions import Excluded, apply_exclusions
 from tb.coverage.export.code import CodeCounts, code_view
 from tb.coverage.export.code_files import merged_readable, write
 from tb.coverage.export.lcov import write_lcov
+from tb.nightly.place import database_option
 from tb.regress.plan.testplan import TestPlan
 from tb.regress.queries import history, junit
 from tb.regress.queries.views import Figures, RegressionStatus, RegressionView
@@ -79,6 +80,7 @@ class Publisher:
             plan,
             code=code_view(counts, ROOT) if counts else None,
             exclude=self._exclude,
+            database=database_option(self._store.where),
         )
         if counts:
             write(counts, folder / "code" / MERGED)

@@ -99,7 +99,7 @@ def failure_pages(view: RegressionView) -> Iterator[Page]:
             "after": rows[number + 1].id if number + 1 < len(rows) else None,
             "place": (number + 1, len(rows)),
         }
-        data = {"row": row} | around | _context(bucket, runs[number])
+        data = {"row": row} | around | _context(view, bucket, runs[number])
         yield Page(bucket_path(row.id), row.title, "failure.html.j2", data, section="failures.html")
 
 
@@ -120,7 +120,7 @@ def _row(view: RegressionView, bucket: Bucket, runs: Sequence[RunRow]) -> Bucket
     )
 
 
-def _context(bucket: Bucket, runs: Sequence[RunRow]) -> dict[str, Any]:
+def _context(view: RegressionView, bucket: Bucket, runs: Sequence[RunRow]) -> dict[str, Any]:
     example, drawing = bucket.example, _drawing(bucket)
     return {
         "signature": _signature(bucket),
@@ -131,7 +131,7 @@ def _context(bucket: Bucket, runs: Sequence[RunRow]) -> dict[str, Any]:
         "drawing": drawing,
         "damaged": drawing is None and bool(example.picture and example.picture.rows),
         "text": example.text,
-        "rerun": f".venv/bin/pto-dv rerun {bucket.example_run.id}",
+        "rerun": view.rerun(bucket.example_run.id),
     }
 
 

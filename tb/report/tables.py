@@ -30,6 +30,7 @@ def run_pages(view: RegressionView) -> Iterable[Page]:
             "bucket": [bucket.id for bucket in view.buckets],
         },
         "duts": any(row.duts for row in rows),
+        "rerun": view.rerun("NUMBER"),
     }
     yield Page("runs.html", "Runs", "runs.html.j2", data, count=len(rows))
 

@@ -18,10 +18,12 @@ from tb.dut.manifest import load_manifests
 from tb.nightly import command as nightly
 from tb.nightly.command import NightlyOptions, nightly_command, seconds
 from tb.nightly.history import report_command
+from tb.nightly.place import database_option, database_url
 from tb.regress.queries import history
 from tb.regress.results.database import RegressionRunTable
 from tb.regress.results.regressions import now_utc
 from tb.regress.results.store import Store
+from tb.regress.workers.farm_file import Farm
 from tests.regress import made
 from tests.regress.samples import column
 
@@ -132,3 +134,32 @@ def test_a_live_coordinator_is_not_robbed_however_long_it_is_silent(tmp_path: Pa
         gone.wait()
         owner(gone.pid, 1)
         assert store.adopt(name)
+
+
+@pytest.mark.parametrize(
+    ("url", "option"),
+    [
+        (database_url("", Farm()), ""),
+        ("sqlite:////tmp/a b/results.db", " --db 'sqlite:////tmp/a b/results.db'"),
+    ],
+)
+def test_commands_name_a_database_that_is_not_the_usual_one(url: str, option: str) -> None:
+    assert database_option(url) == option
+
+
+def test_the_command_that_repeats_a_run_names_its_database(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = f"sqlite:///{tmp_path}/results.db"
+    with Store.open(url) as store:
+        name = made.add_regression(store, made.START, runs=6, number=1)
+        (about,) = column(store, RegressionRunTable.about)
+        with store._database.begin() as connection:
+            connection.execute(
+                update(RegressionRunTable).values(about={**about, "folder": str(tmp_path)})
+            )
+    assert report_command(name, None, url) == 0
+    printed = capsys.readouterr().out
+    (line,) = [line for line in printed.splitlines() if "pto-dv rerun" in line]
+    assert line.endswith(f" --db {url}")
+    assert f"--db {url}" in (tmp_path / "report/runs.html").read_text()

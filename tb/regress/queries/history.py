@@ -192,6 +192,7 @@ def view(
     *,
     code: CodeView | None = None,
     exclude: Exclude = nothing,
+    database: str = "",
 ) -> RegressionView:
     """Returns everything a report shows of a regression run.
 
@@ -201,6 +202,7 @@ def view(
         testplan: The testplan onto which its results are mapped.
         code: Its code coverage, None when no run counted.
         exclude: Takes excluded bins out of a coverage.
+        database: As of the view.
 
     Raises:
         PtoError: there is no such regression run, or the database cannot be read.
@@ -238,6 +240,7 @@ def view(
         difference=moved,
         notes=[*notes, *gates.notes(testplan, found, today)],
         outside=outside,
+        database=database,
         known=gates.known(testplan, today),
         gates=tuple(gates.broken(testplan, one.regression, coverage, plan, moved)),
     )

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from tb.common.text import counted, percent_text
 from tb.regress.queries.plan import left_out
-from tb.regress.queries.views import Difference, RegressionRun, RegressionView, RunRow
+from tb.regress.queries.views import Difference, RegressionRun, RegressionView
 
 SHOWN_ROWS = 20
 SHOWN_LACKS = 8
@@ -288,14 +288,12 @@ def _failures(view: RegressionView) -> list[RenderableType]:
                 f"{bucket.example_run.id} {bucket.example_run.key}",
             )
         parts += [table, *_more(len(view.buckets) - SHOWN_ROWS)]
-    first = view.buckets[0].example_run if view.buckets else bad[0]
+    unknown = [bucket for bucket in view.buckets if bucket.id not in view.known]
+    first = unknown[0].example_run if unknown else bad[0]
     alone = sum(not run.bucket for run in bad)
     if alone and view.buckets:
         parts.append(Text(f"and {alone} failing runs in no bucket"))
-    parts += [Text(""), Text(f"repeat     {_repeat(first)}")]
-    parts.append(Text(f"           or: pto-dv rerun {first.id}"))
+    again = view.rerun(first.id)
+    parts += [Text(""), Text(f"repeat     {first.command or again}")]
+    parts.append(Text(f"           or: {again}"))
     return parts
-
-
-def _repeat(run: RunRow) -> str:
-    return run.command or f"pto-dv rerun {run.id}"

@@ -364,6 +364,8 @@ class RegressionView:
         notes: Sentences about what went wrong around the runs: lost workers, records that could
             not be read, builds that failed.
         outside: Results of others, for each named profile and those of the runs that sent them.
+        database: Options of ``pto-dv`` that name the database, with a space before; empty for the
+            usual one.
         known: Buckets whose runs do not fail the regression run, with the reasons.
         gates: A sentence for each gate of the regression that does not hold.
     """
@@ -382,6 +384,11 @@ class RegressionView:
     outside: Sequence[OutsideView] = ()
     known: Mapping[str, str] = field(default_factory=dict)
     gates: Sequence[str] = ()
+    database: str = ""
+
+    def rerun(self, number: int | str) -> str:
+        """Returns the command that repeats a run of the database."""
+        return f".venv/bin/pto-dv rerun {number}{self.database}"
 
     @property
     def failing(self) -> list[RunRow]:

@@ -128,7 +128,7 @@ def test_closing_lines_of_a_regression_run_that_failed(view: RegressionView) -> 
         assert bucket.title in row
         assert ("new" in row.split()) == (bucket.first_regression == view.regression_run.name)
     assert f"repeat     {view.buckets[0].example_run.command}" in lines
-    assert f"           or: pto-dv rerun {view.buckets[0].example_run.id}" in lines
+    assert f"           or: .venv/bin/pto-dv rerun {view.buckets[0].example_run.id}" in lines
     for note in view.notes:
         assert f"note       {note}" in lines
 
@@ -145,7 +145,7 @@ def test_a_failing_regression_run_without_buckets_says_what_repeats(view: Regres
     run = next(run for run in view.runs if run.state == "error")
     alone = replace(view, buckets=(), runs=[replace(run, command="")])
     shown = text.as_text(text.closing(alone, "p", passed=False))
-    assert f"repeat     pto-dv rerun {run.id}" in shown
+    assert f"repeat     .venv/bin/pto-dv rerun {run.id}" in shown
 
 
 def test_a_pipe_gets_no_colours_and_no_cut_lines(
