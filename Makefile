@@ -79,7 +79,7 @@ JSON.default        := a file below sim_build
 JSON.help           := where to write the result record
 
 # Of make nightly, which takes SEED, DUT and PROFILE, too.
-NIGHT_VARIABLES := REGRESSION SEEDS JOBS BUDGET FARM RESULTS PLAN FRESH KEEP
+NIGHT_VARIABLES := REGRESSION SEEDS JOBS BUDGET FARM RESULTS PLAN FRESH KEEP ITEMS MAX_FAIL DRY_RUN
 
 REGRESSION.option  := --regression
 REGRESSION.default := nightly
@@ -102,6 +102,14 @@ RESULTS.help       := URL of the results database
 PLAN.option        := --plan
 PLAN.default       := tb/regress/plan/testplan.toml
 PLAN.help          := testplan with the regression
+ITEMS.option       := --items
+ITEMS.default      := all
+ITEMS.help         := runs to do, a comma list of names with * and ?, such as random-*
+MAX_FAIL.option    := --max-fail
+MAX_FAIL.default   := 0
+MAX_FAIL.help      := failing runs after which no other one begins, 0 for any number
+DRY_RUN.default    := 0
+DRY_RUN.help       := 1 lists the runs with their commands, and runs nothing
 FRESH.default      := 0
 FRESH.help         := 1 begins a new regression run even where one is unfinished
 KEEP.default       := 0
@@ -144,12 +152,13 @@ option = $(if $(and $($(1).option),$(strip $($(1)))),$($(1).option) $(call quote
 options = $(strip $(foreach variable,$(1),$(call option,$(variable)) $(call flag,$(variable))))
 
 # Switches: 1 is on, 0 or nothing is off.
-SWITCHES := WAVES TIMELINE CODE_COVERAGE FRESH KEEP FULL
+SWITCHES := WAVES TIMELINE CODE_COVERAGE FRESH KEEP FULL DRY_RUN
 WAVES.flag         := --waves
 TIMELINE.flag      := --timeline
 CODE_COVERAGE.flag := --code-coverage
 FRESH.flag         := --fresh
 KEEP.flag          := --keep
+DRY_RUN.flag       := --dry-run
 flag = $(if $(filter 1,$($(1))),$($(1).flag))
 $(foreach switch,$(SWITCHES),$(if $(filter-out 0 1,$($(switch))),$(error $(switch) is '$($(switch))': \
   write $(switch)=1 to switch it on, $(switch)=0 or nothing not to)))

@@ -50,6 +50,13 @@ def nightly(
     keep: Annotated[bool, typer.Option("--keep", help="keep folders of passing runs")] = False,
     plan: PlanOption = None,
     folder: Annotated[Path | None, typer.Option("--folder", help="folder of results")] = None,
+    items: Annotated[
+        str, typer.Option("--items", help="runs to do, a comma list of names with * and ?")
+    ] = "",
+    max_fail: Annotated[
+        str, typer.Option("--max-fail", help="failing runs after which no other begins")
+    ] = "0",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="list the runs, run nothing")] = False,
 ) -> None:
     """Run a regression over many seeds and write a page about it; exit code 0 if all passed."""
     from tb.dut.profiles import profile_text
@@ -69,6 +76,9 @@ def nightly(
         keep=keep,
         plan=plan or TESTPLAN,
         folder=folder or NIGHTLY,
+        items=tuple(filter(None, map(str.strip, items.split(",")))),
+        most_failed=opt.integer("MAX_FAIL", max_fail, 0, 10**6, "MAX_FAIL=10 ends after ten"),
+        dry_run=dry_run,
     )
     raise typer.Exit(nightly_command(options))
 

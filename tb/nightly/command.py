@@ -14,12 +14,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from types import FrameType
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT, relative
+from tb.common.text import counted
 from tb.coverage.exclusions import load_exclusions
 from tb.dut.manifest import Manifest, load_manifests
 from tb.nightly.place import NIGHTLY, database_url
@@ -33,6 +35,7 @@ from tb.regress.queries.views import Figures, RegressionStatus, RegressionView
 from tb.regress.results.store import Store
 from tb.regress.workers.farm import open_workers
 from tb.regress.workers.farm_file import Farm, load_farm
+from tb.regress.workers.job import Job
 from tb.regress.workers.pool import Workers
 
 SOURCES = ("rtl_stubs", "tb", "sequences", "scoreboards")
@@ -68,6 +71,9 @@ class NightlyOptions:
     keep: bool = False
     plan: Path = TESTPLAN
     folder: Path = NIGHTLY
+    items: tuple[str, ...] = ()
+    most_failed: int = 0
+    dry_run: bool = False
 
     def command(self, base_seed: int) -> str:
         """Returns the command line that repeats the regression run."""
@@ -77,6 +83,8 @@ class NightlyOptions:
             words.append(f"DUT={','.join(self.duts)}")
         if self.profile:
             words.append(f"PROFILE={self.profile}")
+        if self.items:
+            words.append(f"ITEMS={','.join(self.items)}")
         if self.plan.resolve() != TESTPLAN:
             words.append(f"PLAN={relative(self.plan)}")
         return shlex.join(words)
@@ -128,6 +136,8 @@ def nightly_command(options: NightlyOptions) -> int:
     options = replace(options, duts=tuple(dut_name(one) for one in manifests))
     plan = load_testplan(options.plan)
     plan.find(options.regression)
+    if options.dry_run:
+        return _list(plan, options)
     url = database_url(options.db, farm, options.folder)
     with Store.open(url) as store:
         manifest_hash = engine_digest(manifests) if manifests else ""
@@ -181,7 +191,7 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash:
         repr(
             [
                 *(options.regression, options.seeds, options.base_seed, options.duts),
-                options.profile,
+                *(options.profile, options.items),
                 *(manifest_hash, options.plan.read_bytes(), source_digest()),
             ]
         ).encode()
@@ -192,15 +202,7 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash:
             left = len(store.jobs_left(regression_run))
             print(f"resumed  {regression_run}: {left} runs are left")
             return regression_run
-    base_seed = secrets.randbits(31) if options.base_seed is None else options.base_seed
-    jobs = expand(
-        plan,
-        options.regression,
-        seeds=options.seeds,
-        base_seed=base_seed,
-        duts=options.duts,
-        profile=options.profile,
-    )
+    base_seed, jobs = _jobs(plan, options)
     regression_run = store.begin_regression(
         regression=options.regression,
         signature=signature,
@@ -214,12 +216,51 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash:
         commit=git_commit(),
     )
     store.plan_runs(regression_run, jobs, manifest_hash)
-    configs = len({job.config for job in jobs})
-    builds = f"{configs} build{'' if configs == 1 else 's'}"
+    builds = counted(len({job.config for job in jobs}), "build")
     print(f"started  {regression_run}: {len(jobs)} runs on {builds}, seed {base_seed}")
     for sentence in left_out(plan, options.regression, duts=options.duts):
         print(f"left out {sentence}")
     return regression_run
+
+
+def _jobs(plan: TestPlan, options: NightlyOptions) -> tuple[int, list[Job]]:
+    """Returns the base seed and the runs, those of ``items`` alone.
+
+    Raises:
+        PtoError: the plan cannot be expanded, or an item names no run.
+    """
+    base_seed = secrets.randbits(31) if options.base_seed is None else options.base_seed
+    jobs = expand(
+        plan,
+        options.regression,
+        seeds=options.seeds,
+        base_seed=base_seed,
+        duts=options.duts,
+        profile=options.profile,
+    )
+    for item in options.items:
+        if not any(fnmatchcase(job.key, item) for job in jobs):
+            raise PtoError(
+                f"no run of regression {options.regression} is called {item!r}",
+                where="ITEMS= or --items", legal=f"names such as {jobs[0].key}, with * and ?",
+                remedy="DRY_RUN=1 or --dry-run lists them",
+            )  # fmt: skip
+    if options.items:
+        jobs = [job for job in jobs if any(fnmatchcase(job.key, x) for x in options.items)]
+    return base_seed, jobs
+
+
+def _list(plan: TestPlan, options: NightlyOptions) -> int:
+    """Prints the runs of a regression, each with its command; returns 0."""
+    base_seed, jobs = _jobs(plan, options)
+    width = max(len(job.key) for job in jobs)
+    for job in jobs:
+        print(f"{job.key:<{width}}  {job.settings.command()}")
+    for sentence in left_out(plan, options.regression, duts=options.duts):
+        print(f"left out {sentence}")
+    builds = counted(len({job.config for job in jobs}), "build")
+    print(f"{counted(len(jobs), 'run')} on {builds}, seed {base_seed}; nothing was run")
+    return 0
 
 
 def _claim(root: Path, name: str) -> bool:
@@ -259,6 +300,7 @@ def _work(
             sources=partial(_sources, options.duts),
             manifest_hash=manifest_hash,
             keep=options.keep,
+            most_failed=options.most_failed,
         )
         status: RegressionStatus = "interrupted"
         try:

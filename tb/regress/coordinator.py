@@ -102,6 +102,7 @@ class Coordinator:
         manifest_hash: Digest of the engines under test, empty for the reference engines.
         keep: Keep the folders of passing runs.
         reruns: Most failing runs that are run again with waves.
+        most_failed: Failing runs after which no other one begins, 0 for any number.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class Coordinator:
         manifest_hash: str = "",
         keep: bool = False,
         reruns: int = MOST_RERUNS,
+        most_failed: int = 0,
     ) -> None:
         self.store = store
         self.regression = regression
@@ -129,6 +131,7 @@ class Coordinator:
         self._progress = progress
         self._keep = keep
         self._reruns_left = reruns
+        self._most_failed = most_failed
         self._sources = sources
         self._digest = sources()
         self._counted = 0
@@ -152,7 +155,7 @@ class Coordinator:
         """Works until nothing is left or the time is up.
 
         Returns:
-            ``complete``, or ``budget`` when planned runs are left.
+            ``complete``, or ``budget`` or ``failures`` when planned runs are left.
 
         Raises:
             PtoError: the database cannot be written.
@@ -173,7 +176,13 @@ class Coordinator:
                 f"first failures of buckets not run again with waves: {left}; "
                 "pto-dv rerun RUN_ID --waves does it"
             )
-        return "budget" if self.schedule.runs_left else "complete"
+        if not self.schedule.runs_left:
+            return "complete"
+        return "failures" if self._enough_failed else "budget"
+
+    @property
+    def _enough_failed(self) -> bool:
+        return 0 < self._most_failed <= self.tally.failed
 
     def figures(self) -> Figures:
         """Returns what the coordinator knows; the rest is in the rows of the runs."""
@@ -191,7 +200,7 @@ class Coordinator:
 
     def _fill(self) -> None:
         """Gives every free worker a job."""
-        while len(self._flying) < self.workers.size:
+        while len(self._flying) < self.workers.size and not self._enough_failed:
             job = self.schedule.next(self.seconds_left)
             if job is None:
                 return

@@ -132,6 +132,7 @@ def verdict(view: RegressionView) -> Verdict:
     if figures.not_run:
         why = {
             "budget": f": the budget of {duration(regression_run.budget_seconds)} was used up",
+            "failures": ": enough runs had failed",
             "interrupted": ": the regression run was interrupted",
             "running": " yet: the regression run is still active",
         }.get(regression_run.status, "")

@@ -120,6 +120,12 @@ def test_no_folders_are_made_elsewhere(words: list[str], option: str, tmp_path: 
     assert not (tmp_path / "not").exists()
 
 
+def test_the_version_is_that_of_the_project() -> None:
+    done = pto_dv("--version")
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert (done.returncode, done.stdout) == (0, f"pto-dv {version}\n")
+
+
 @pytest.mark.long
 def test_unknown_command_and_option_are_refused() -> None:
     assert pto_dv("fly").returncode == 2

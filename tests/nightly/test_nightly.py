@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -163,3 +164,28 @@ def test_the_command_that_repeats_a_run_names_its_database(
     (line,) = [line for line in printed.splitlines() if "pto-dv rerun" in line]
     assert line.endswith(f" --db {url}")
     assert f"--db {url}" in (tmp_path / "report/runs.html").read_text()
+
+
+def test_a_dry_run_lists_the_runs_that_would_be_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = NightlyOptions(
+        regression="smoke", seeds=2, base_seed=7, items=("random-*", "*stress*"), dry_run=True,
+        folder=tmp_path / "results",
+    )  # fmt: skip
+    assert nightly_command(options) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    runs = dict(line.split(maxsplit=1) for line in lines if not line.startswith("left out"))
+    assert {key.partition("-")[0] for key in runs} == {"random", "stress"}
+    assert all(command.startswith("make SIM=") for command in runs.values())
+    assert last == f"{len(runs)} runs on 3 builds, seed 7; nothing was run"
+    assert not (tmp_path / "results").exists()
+
+
+def test_an_item_that_names_no_run_is_refused(tmp_path: Path) -> None:
+    options = NightlyOptions(regression="smoke", items=("randon-*",), folder=tmp_path / "results")
+    with pytest.raises(
+        PtoError, match=r"no run of regression smoke is called 'randon-\*'"
+    ) as caught:
+        nightly_command(replace(options, dry_run=True))
+    assert "DRY_RUN=1" in caught.value.remedy

@@ -129,7 +129,12 @@ class RegressionRun:
         self.store.plan_runs(self.name, jobs)
 
     def coordinate(
-        self, work: Work, budget: float = 0.0, reruns: int = 8, sources: Callable[[], str] = str
+        self,
+        work: Work,
+        budget: float = 0.0,
+        reruns: int = 8,
+        sources: Callable[[], str] = str,
+        most_failed: int = 0,
     ) -> tuple[str, Coordinator, Workers]:
         workers = Workers(work, self.clock)
         coordinator = Coordinator(
@@ -141,6 +146,7 @@ class RegressionRun:
             Limits(budget, self.clock.now),
             reruns=reruns,
             sources=sources,
+            most_failed=most_failed,
         )
         return coordinator.run(), coordinator, workers
 
@@ -211,6 +217,19 @@ def test_runs_that_do_not_fit_the_budget_stay_planned(regression: RegressionRun)
     assert states.count("pass") + states.count("planned") == 20
     assert coordinator.tally.failed == 0
     assert regression.clock.now <= 150.0
+
+
+def test_after_enough_failures_no_run_begins(regression: RegressionRun) -> None:
+    regression.begin(runs(20))
+    status, coordinator, _ = regression.coordinate(
+        lambda job: outcome(job, "pass" if job.key.endswith("s1") else "fail"), most_failed=3
+    )
+    assert status == "failures"
+    states = list(regression.states().values())
+    assert coordinator.tally.failed == states.count("fail") >= 3
+    assert states.count("planned") >= 20 - 1 - 3 - coordinator.workers.size
+    status, _, _ = regression.coordinate(outcome, most_failed=1)
+    assert status == "complete"
 
 
 def test_what_runs_when_the_time_is_up_is_stopped_and_not_counted(

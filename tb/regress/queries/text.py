@@ -31,7 +31,13 @@ _NO_LIMIT = 100_000
 _LONG = ("what", "failed with", "first run")
 """Columns that wrap on a narrow terminal; others are as wide as their contents."""
 
-_COLOURS = {"complete": "green", "budget": "green", "running": "cyan", "interrupted": "yellow"}
+_COLOURS = {
+    "complete": "green",
+    "budget": "green",
+    "failures": "red",
+    "running": "cyan",
+    "interrupted": "yellow",
+}
 
 
 def as_text(content: RenderableType, width: int = _NO_LIMIT) -> str:

@@ -20,8 +20,8 @@ from tb.record.failure import Failure
 from tb.record.outside import OutsideGroup
 from tb.record.settings import DEFAULT_PROFILE
 
-RegressionStatus = Literal["running", "complete", "budget", "interrupted"]
-"""``budget``: the time was up before all planned runs were done."""
+RegressionStatus = Literal["running", "complete", "budget", "failures", "interrupted"]
+"""``budget``: the time was up before all planned runs were done; ``failures``: enough failed."""
 
 RunState = Literal[
     "planned", "pass", "fail", "hang", "crash", "interrupted", "error", "lost", "flaky"
