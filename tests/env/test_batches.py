@@ -185,6 +185,7 @@ def test_long_ops_reach_the_upper_bits_of_a_word_counter() -> None:
 # --- errors that meet ---
 
 
+@pytest.mark.long
 def test_two_errors_are_near_each_other_and_on_each_kind_of_access() -> None:
     draw = draw_of(MeetingDraw)
     sides, both = set(), 0
@@ -235,6 +236,7 @@ def test_latencies_of_the_ports_cross_each_other() -> None:
 # --- aimed resets ---
 
 
+@pytest.mark.long
 def test_every_event_that_a_form_may_cause_is_aimed_at() -> None:
     draw = draw_of(AimDraw)
     pairs = {(spec.slot, event) for name, spec in OPS.items() for event in events(name)}
