@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -35,16 +34,39 @@ def moving(ops: Sequence[Any]) -> Any:
     return ops[0] if len(ops) == 1 else ops[moving_at(ops)]
 
 
-def _make(cls: type[Op], columns: Mapping[str, _Ints], rows: _Ints) -> Iterator[Op]:
+_FEW = 64
+"""In blocks of so few ops it takes longer to look for columns that could be left out."""
+
+
+class _Lists(dict[str, list[int]]):
+    """Columns of a block as lists, made when they are first read."""
+
+    def __init__(self, columns: Mapping[str, _Ints], size: int) -> None:
+        super().__init__()
+        self._columns, self._size = columns, size
+
+    def given(self, cls: type[Op]) -> list[str]:
+        """Returns columns of the block without which ops of a class would not be the same."""
+        names = [name for name in cls.column_names if name in self._columns]
+        if self._size <= _FEW:
+            return names
+        # Most columns of most blocks have the value that an op has without them.
+        return [name for name in names if (self._columns[name] != cls.zeros.get(name)).any()]
+
+    def __missing__(self, name: str) -> list[int]:
+        found: list[int] = self._columns[name].tolist()
+        self[name] = found
+        return found
+
+
+def _make(cls: type[Op], x: _Lists, rows: Sequence[int]) -> Iterator[Op]:
     """Yields the ops of a class in ``rows``."""
-    found = {name: columns[name][rows] for name in cls.column_names if name in columns}
-    # Most columns of most blocks have the value that an op has without them.
-    names = [name for name, column in found.items() if (column != cls.zeros.get(name)).any()]
-    operands = zip(*(found[name].tolist() for name in names), strict=True) if names else repeat(())
-    dtypes, seconds = columns["dtype"][rows].tolist(), columns["pad_dtype"][rows].tolist()
-    for dtype, second, row in zip(dtypes, seconds, operands, strict=False):
-        values = dict(zip(names, row, strict=True))
-        yield cls.built(values, ALL_DTYPES[dtype], ALL_DTYPES[second])
+    names = x.given(cls)
+    columns = [x[name] for name in names]
+    types, second = x["dtype"], x["pad_dtype"]
+    for i in rows:
+        values = dict(zip(names, [column[i] for column in columns], strict=True))
+        yield cls.built(values, ALL_DTYPES[types[i]], ALL_DTYPES[second[i]])
 
 
 _CLASSES = {cls.spec.opcode: cls for cls in OP_CLASSES.values()}
@@ -71,10 +93,9 @@ def program_of(
     for index, code in enumerate(codes):
         if index not in legacy:
             rows.setdefault(code, []).append(index)
-    columns = {**columns, "dtype": dtype, "pad_dtype": pad_dtype}
+    lists = _Lists({**columns, "dtype": dtype, "pad_dtype": pad_dtype}, len(codes))
     program: list[Entry] = [legacy.get(i, ()) for i in range(len(codes))]
     for code, mine in rows.items():
-        made = _make(_CLASSES[code], columns, np.array(mine))
-        for index, op in zip(mine, made, strict=True):
+        for index, op in zip(mine, _make(_CLASSES[code], lists, mine), strict=True):
             program[index] = (op,)
     return program
