@@ -211,7 +211,7 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash:
         duts=options.duts,
         command=options.command(base_seed),
         folder_root=str(options.folder.resolve()),
-        options={"plan": str(options.plan.resolve())},
+        options={"plan": str(options.plan.resolve()), "items": options.items},
         claim=partial(_claim, options.folder.resolve()),
         commit=git_commit(),
     )

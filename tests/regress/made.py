@@ -198,6 +198,7 @@ def add_regression(
     mix: int = 6,
     plans: Plans | None = None,
     cover: Callable[[int], Coverage] | None = None,
+    items: Sequence[str] = (),
 ) -> str:
     """Adds a regression run and returns its name.
 
@@ -216,6 +217,7 @@ def add_regression(
         mix: Kinds of runs, the first of ``MIX``.
         plans: Gives the runs that do not simply pass, with what becomes of them.
         cover: Gives the coverage of a run by its place.
+        items: Names that chose the runs.
     """
     with patch("tb.regress.results.regressions.now_utc", lambda: when):
         name = store.begin_regression(
@@ -227,6 +229,7 @@ def add_regression(
             command=COMMAND,
             folder_root="sim_build/nightly",
             commit="a0c4f83d19e27b64c5510fd0c1a3e6b2f7889d04+",
+            options={"items": items},
         )
     planned = jobs(runs, duts, mix)
     store.plan_runs(name, planned, "manifests")

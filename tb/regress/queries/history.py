@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queries of regression runs for pages and commands: one, all, and changes between two.
 
-Regression runs are compared, and drawn as a trend, if regression and engines are the same.
+Regression runs are compared, and drawn as a trend, if regression, engines and items are the same.
 """
 
 from __future__ import annotations
@@ -155,7 +155,11 @@ def _alike(session: Session, last: RegressionRun, limit: int) -> list[Regression
         )
         .order_by(RegressionRunTable.started.desc(), RegressionRunTable.id.desc())
     )
-    ids = [number for number, about in rows if tuple(about["duts"]) == last.duts][: 2 * limit]
+    mine = last.duts, last.items
+    alike = [
+        number for number, about in rows if (tuple(about["duts"]), reading.items_of(about)) == mine
+    ]
+    ids = alike[: 2 * limit]
     found = reading.regression_runs(session, RegressionRunTable.id.in_(ids)) if ids else []
     before = [one for one in found if one.figures.done][: limit - 1]
     return [*reversed(before), last]

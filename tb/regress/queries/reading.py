@@ -64,11 +64,17 @@ def _regression_run(row: RegressionRunTable, figures: Figures) -> RegressionRun:
         ended=row.ended,
         host=row.host,
         **{**about, "duts": tuple(about["duts"])},
+        items=items_of(row.about),
         figures=figures,
         coverage=float(row.coverage.get("percent", 0.0)),
         groups=dict(row.coverage.get("groups", {})),
         code=code_percent(row.code),
     )
+
+
+def items_of(about: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the names that chose the runs of a regression run; none for all."""
+    return tuple(about["options"].get("items", ()))
 
 
 def code_percent(engines: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[str, float]:

@@ -90,6 +90,7 @@ class RegressionRun:
         host: Where the coordinator ran.
         budget_seconds: Time allowed, 0 for no limit.
         duts: Manifests of engines under test; empty for the reference engines.
+        items: Names that chose its runs; empty for all.
         command: Command that repeats the regression run.
         folder: Where its files are.
         figures: Counts and rates.
@@ -108,6 +109,7 @@ class RegressionRun:
     host: str = ""
     budget_seconds: float = 0.0
     duts: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
     command: str = ""
     folder: str = ""
     figures: Figures = field(default_factory=Figures)

@@ -373,6 +373,19 @@ def test_other_engines_and_regressions_are_not_compared(fresh: Store, plan: Test
 
 
 @pytest.mark.long
+def test_a_choice_of_runs_is_compared_with_the_same_choice(fresh: Store, plan: TestPlan) -> None:
+    day = timedelta(days=1)
+    some = made.add_regression(fresh, made.START, runs=6, items=["random-*"])
+    made.add_regression(fresh, made.START + day, runs=6)
+    again = made.add_regression(fresh, made.START + 2 * day, runs=6, items=["random-*"])
+    found = history.view(fresh, again, plan)
+    assert [point.name for point in found.trend] == [some, again]
+    assert found.regression_run.items == ("random-*",)
+    assert found.difference
+    assert found.difference.before == some
+
+
+@pytest.mark.long
 def test_a_regression_run_that_was_killed_shows_what_it_has(fresh: Store, plan: TestPlan) -> None:
     made.add_regression(fresh, made.START, runs=12, left=5, ended=False)
     regression_run = history.regression_run(fresh)
