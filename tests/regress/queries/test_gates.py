@@ -95,6 +95,14 @@ def test_gates_of_a_run_that_failed(store: Store, tmp_path: Path) -> None:
     assert not view(store, tmp_path, gates.replace("3", str(lost)).replace("50", "0")).gates
 
 
+def test_without_a_run_it_is_no_matter_of_gates(tmp_path: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/results.db") as store:
+        made.add_regression(store, made.START, runs=2, left=2)
+        found = view(store, tmp_path, "[regression.gates]\ncoverage = 1.0")
+    assert found.gates
+    assert (found.failing, found.passed, exit_code(found)) == ([], False, 1)
+
+
 def known(store: Store, until: date, bucket: str = "") -> str:
     (found,) = history.buckets(store, history.regression_run(store).name)
     return f'[[known]]\nbucket = "{bucket or found.id}"\nreason = "next drop"\nuntil = {until}\n'
@@ -108,6 +116,7 @@ def test_a_known_failure_fails_nothing_until_its_end(store: Store, tmp_path: Pat
     assert (found.failing, found.passed, exit_code(found)) == ([], True, 0)
     assert verdict(found).word == "PASS"
     assert "1 failed as known" in verdict(found).text
+    assert not any("counts again" in note for note in found.notes)
     over = view(store, tmp_path, known(store, today - timedelta(days=1)))
     assert (len(over.failing), over.passed, exit_code(over)) == (1, False, 1)
     assert any(f"known failure {bucket.id} counts again" in note for note in over.notes)
