@@ -35,7 +35,7 @@ FAKE_PYTHON = """#!/bin/sh
 printf '%s|' "$@" >>"$PTO_FAKE_LOG"
 echo >>"$PTO_FAKE_LOG"
 env | grep -E '^(MAKE|SIM=|WAVES=|N=|TEST=)' >>"$PTO_FAKE_LOG.env"
-case "$*" in *"$PTO_FAKE_FAIL"*) exit 3 ;; esac
+case "$*" in *"$PTO_FAKE_FAIL"*) exit "${PTO_FAKE_CODE:-3}" ;; esac
 """
 
 
@@ -284,6 +284,12 @@ def test_a_full_regression_runs_all_tests_afterwards_and_shows_their_results(
         ["tb", "report", "--tests"],
     )
     assert f"--junitxml={page[4]}" in tests
+
+
+def test_a_regression_that_did_not_begin_takes_in_no_results(project: Project) -> None:
+    done = project.make("nightly", "FULL=1", PTO_FAKE_FAIL="tb nightly", PTO_FAKE_CODE="2")
+    assert done.returncode != 0
+    assert [call[1] for call in project.calls()[-2:]] == ["tb", "pytest"]
 
 
 @pytest.mark.parametrize("failing", ["tb run", "tb.setup.install icarus"])
