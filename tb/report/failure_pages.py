@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from tb.record.failure import Failure
+from tb.regress.plan.testplan import Known
 from tb.regress.queries.views import FAILED, Bucket, RegressionView, RunRow
 from tb.report.page import Page, bucket_path, existing
 from tb.report.picture import Drawing, address_text, draw
@@ -64,6 +65,7 @@ class BucketRow:
         state, command: Of its first run.
         first: First line of the report.
         tests: Tests of its runs with how many.
+        noted: What the testplan says of it.
     """
 
     id: str
@@ -76,6 +78,7 @@ class BucketRow:
     command: str
     first: str
     tests: tuple[tuple[str, int], ...]
+    noted: Known | None
 
 
 def failure_pages(view: RegressionView) -> Iterator[Page]:
@@ -117,6 +120,7 @@ def _row(view: RegressionView, bucket: Bucket, runs: Sequence[RunRow]) -> Bucket
         bucket.example_run.command,
         text.partition("\n")[0],
         tuple(sorted(tests.items(), key=lambda item: (-item[1], item[0]))),
+        view.noted.get(bucket.id),
     )
 
 
@@ -127,6 +131,7 @@ def _context(view: RegressionView, bucket: Bucket, runs: Sequence[RunRow]) -> di
         "facts": _facts(example),
         "runs": [vars(run) | {"files": existing(run.folder)} for run in runs[:MOST_RUNS]],
         "more_runs": len(runs) - MOST_RUNS,
+        "later": bucket.later,
         "results": list(_results(bucket)),
         "drawing": drawing,
         "damaged": drawing is None and bool(example.picture and example.picture.rows),

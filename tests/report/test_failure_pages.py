@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tb.record.failure import Picture, PictureRow
+from tb.regress.plan.testplan import Known
 from tb.regress.queries.views import Bucket, RegressionView
 from tb.report.failure_pages import MOST_RUNS, failure_pages
 from tb.report.page import Page, bucket_path
@@ -86,6 +87,20 @@ def test_new_and_known_are_told_apart(view: RegressionView, site: Path) -> None:
         new = item.first_regression == view.regression_run.name
         assert ('<span class="tag bad">new</span>' in page.source) == new
         assert (f"known since {item.first_regression}" in page.words) != new
+
+
+def test_what_is_known_and_what_followed_is_shown(view: RegressionView, tmp_path: Path) -> None:
+    item = bucket(view, "data")
+    known = Known(bucket=item.id, reason="<pad>", owner="DMA", link="https://issues.example/4")
+    later = ((item.id, "mte3: stray write", 3), ("B0123456789", "gone", 1))
+    made = replace(alone(view, replace(item, later=later)), noted={item.id: known})
+    folder = write(made, tmp_path / "report").parent
+    page = Parsed(folder / bucket_path(item.id))
+    for shown in (page, Parsed(folder / "failures.html")):
+        assert "<pad>, DMA https://issues.example/4" in shown.words
+        assert '<a href="https://issues.example/4"' in shown.source
+    assert f'<a href="../{bucket_path(item.id)}">mte3: stray write</a>' in page.source
+    assert '<th scope="row">gone</th><td class="num">1</td>' in page.source
 
 
 def test_a_flaky_run_shows_both_outcomes(view: RegressionView, site: Path) -> None:

@@ -139,7 +139,8 @@ class Gates(BaseModel):
     Attributes:
         coverage: Least functional coverage in percent, after exclusions.
         proven: Least part of the behaviours that are proven, in percent.
-        lost_bins: Most bins that the last comparable regression run hit and this one did not.
+        lost_bins: Most bins that the last comparable regression run hit of which all runs were
+            done, and this one did not.
     """
 
     model_config = _MODEL
@@ -150,13 +151,29 @@ class Gates(BaseModel):
 
 
 class Known(BaseModel):
-    """A known failure: runs in its bucket fail no regression run up to the day ``until``."""
+    """What is known of a bucket of failures, for all regression runs.
+
+    Attributes:
+        bucket: Its name.
+        reason: What is wrong.
+        owner: Who works on it.
+        link: Its entry in an issue tracker.
+        until: Its runs fail no regression run up to this day; without it they do.
+    """
 
     model_config = _MODEL
 
     bucket: str = Field(pattern=r"^B[0-9a-f]{10}$")
     reason: str = Field(min_length=1)
-    until: date
+    owner: str = ""
+    link: str = Field("", pattern=r"^(https?://\S+)?$")
+    until: date | None = None
+
+    @property
+    def text(self) -> str:
+        """The entry as one phrase."""
+        until = f"until {self.until}" if self.until else ""
+        return ", ".join(filter(None, [self.reason, self.owner, self.link, until]))
 
 
 class Regression(BaseModel):

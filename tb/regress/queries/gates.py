@@ -8,7 +8,7 @@ from datetime import date
 
 from tb.common.text import counted, percent_text
 from tb.coverage.model import Coverage
-from tb.regress.plan.testplan import Known, TestPlan
+from tb.regress.plan.testplan import TestPlan
 from tb.regress.queries.views import Bucket, Difference, PlanRow
 
 
@@ -26,7 +26,7 @@ def broken(
         regression: Name of the regression.
         coverage: Functional coverage, exclusions applied.
         rows: The testplan with results.
-        moved: Changes since the last regression run, None without one.
+        moved: Changes since the last complete regression run, None without one.
     """
     gates = next((one.gates for one in plan.regression if one.name == regression), None)
     if gates is None:
@@ -44,7 +44,7 @@ def broken(
 
 def known(plan: TestPlan, today: date) -> dict[str, str]:
     """Returns the buckets that fail no regression run today, with the reasons."""
-    return {one.bucket: _reason(one) for one in plan.known if today <= one.until}
+    return {one.bucket: one.text for one in plan.known if one.until and today <= one.until}
 
 
 def notes(plan: TestPlan, buckets: Sequence[Bucket], today: date) -> Iterator[str]:
@@ -52,10 +52,6 @@ def notes(plan: TestPlan, buckets: Sequence[Bucket], today: date) -> Iterator[st
     seen = {bucket.id for bucket in buckets}
     for one in plan.known:
         if one.bucket not in seen:
-            yield f"known failure {one.bucket} was not seen: {_reason(one)}"
-        elif today > one.until:
-            yield f"known failure {one.bucket} counts again: {_reason(one)}"
-
-
-def _reason(one: Known) -> str:
-    return f"{one.reason}, until {one.until}"
+            yield f"known failure {one.bucket} was not seen: {one.text}"
+        elif one.until and today > one.until:
+            yield f"known failure {one.bucket} counts again: {one.text}"

@@ -225,11 +225,11 @@ def view(
         all_time = store.merged(_same_engines(session, one), definitions_of=one.name)
         exclude(all_time)
         one = _as_counted(one, coverage, code)
-        moved = None
-        if earlier:
-            titles = {bucket.id: bucket.title for bucket in found}
-            before = _side(store, session, earlier[-1], exclude)
-            moved = compare(before, Side(one, rows, titles, coverage))
+        titles = {bucket.id: bucket.title for bucket in found}
+        mine = Side(one, rows, titles, coverage)
+        complete = [past for past in earlier if past.status == "complete"]
+        last = {past.name: past for past in (*complete[-1:], *earlier[-1:])}
+        moves = [compare(_side(store, session, past, exclude), mine) for past in last.values()]
     plan, today = plan_rows(testplan, rows, one.groups, suites), date.today()
     return RegressionView(
         regression_run=one,
@@ -241,12 +241,15 @@ def view(
         all_time=all_time,
         code=code,
         trend=[point(item) for item in (*earlier, one)],
-        difference=moved,
+        difference=moves[-1] if moves else None,
         notes=[*notes, *gates.notes(testplan, found, today)],
         outside=outside,
         database=database,
         known=gates.known(testplan, today),
-        gates=tuple(gates.broken(testplan, one.regression, coverage, plan, moved)),
+        noted={known.bucket: known for known in testplan.known},
+        gates=tuple(
+            gates.broken(testplan, one.regression, coverage, plan, moves[0] if complete else None)
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -107,7 +107,23 @@ def _bucket(mine: Sequence[RunTable], example_run: RunRow, seen: Sequence[str]) 
             for row in mine
             for again in row.reruns
         ),
+        later=_later(mine),
     )
+
+
+def _later(mine: Iterable[RunTable]) -> tuple[tuple[str, str, int], ...]:
+    """Returns the buckets of failures that followed in runs of one bucket."""
+    names: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for row in mine:
+        details = reading.record(row).get("details", [])
+        # Not validated again: pictures of bytes are large, and a signature has none.
+        found = {signature_of(Failure.model_construct(**detail)) for detail in details}
+        named = {bucket_id(one): title(one) for one in found}
+        names |= named
+        counts.update(named.keys() - {row.bucket})
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], names[item[0]]))
+    return tuple((name, names[name], count) for name, count in ordered)
 
 
 def _seen_in(

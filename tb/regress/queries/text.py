@@ -290,7 +290,9 @@ def _failures(view: RegressionView) -> list[RenderableType]:
                 bucket.id,
                 str(len(bucket.runs)),
                 seen,
-                bucket.title,
+                f"{bucket.title} ({view.noted[bucket.id].text})"
+                if bucket.id in view.noted
+                else bucket.title,
                 f"{bucket.example_run.id} {bucket.example_run.key}",
             )
         parts += [table, *_more(len(view.buckets) - SHOWN_ROWS)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tb.coverage.export.code import CodeFile as CodeFile
 from tb.coverage.export.code import CodeLine as CodeLine
@@ -19,6 +19,9 @@ from tb.coverage.model import Coverage
 from tb.record.failure import Failure
 from tb.record.outside import OutsideGroup
 from tb.record.settings import DEFAULT_PROFILE
+
+if TYPE_CHECKING:
+    from tb.regress.plan.testplan import Known
 
 RegressionStatus = Literal["running", "complete", "budget", "failures", "interrupted"]
 """``budget``: the time was up before all planned runs were done; ``failures``: enough failed."""
@@ -214,6 +217,8 @@ class Bucket:
         example_run: That run.
         reruns: Outcomes of runs that were repeated, automatically or by hand. Only the state of a
             run tells whether it is flaky.
+        later: Buckets of failures that followed in its runs, with their titles and how many of its
+            runs had one; the most frequent first.
     """
 
     id: str
@@ -231,6 +236,7 @@ class Bucket:
     example: Failure
     example_run: RunRow
     reruns: tuple[Rerun, ...] = ()
+    later: tuple[tuple[str, str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -369,6 +375,7 @@ class RegressionView:
         database: Options of ``pto-dv`` that name the database, with a space before; empty for the
             usual one.
         known: Buckets whose runs do not fail the regression run, with the reasons.
+        noted: What the testplan says of buckets, those in ``known`` and others.
         gates: A sentence for each gate of the regression that does not hold.
     """
 
@@ -385,6 +392,7 @@ class RegressionView:
     notes: Sequence[str] = ()
     outside: Sequence[OutsideView] = ()
     known: Mapping[str, str] = field(default_factory=dict)
+    noted: Mapping[str, Known] = field(default_factory=dict)
     gates: Sequence[str] = ()
     database: str = ""
 

@@ -12,6 +12,7 @@ from tb.common.errors import PtoError
 from tb.nightly.command import GATE, exit_code
 from tb.regress.plan.testplan import load_testplan
 from tb.regress.queries import history
+from tb.regress.queries.text import as_text, closing
 from tb.regress.queries.views import RegressionView
 from tb.regress.results.store import Store
 from tb.report.overview import verdict
@@ -95,6 +96,19 @@ def test_gates_of_a_run_that_failed(store: Store, tmp_path: Path) -> None:
     assert not view(store, tmp_path, gates.replace("3", str(lost)).replace("50", "0")).gates
 
 
+def test_bins_are_lost_against_the_last_complete_run(tmp_path: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/results.db") as store:
+        for day, (number, left) in enumerate(((1, 0), (0, 6), (0, 0))):
+            when = made.START + timedelta(days=day)
+            made.add_regression(store, when, runs=12, number=number, left=left, plans=_plans(0))
+        found = view(store, tmp_path, "[regression.gates]\nlost_bins = 0")
+        cut, complete = (one.name for one in history.regression_runs(store)[1:])
+    assert found.difference
+    assert (found.difference.before, found.difference.lost) == (cut, ())
+    (sentence,) = found.gates
+    assert f"lost since {complete}: at most 0" in sentence
+
+
 def test_without_a_run_it_is_no_matter_of_gates(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/results.db") as store:
         made.add_regression(store, made.START, runs=2, left=2)
@@ -103,9 +117,10 @@ def test_without_a_run_it_is_no_matter_of_gates(tmp_path: Path) -> None:
     assert (found.failing, found.passed, exit_code(found)) == ([], False, 1)
 
 
-def known(store: Store, until: date, bucket: str = "") -> str:
+def known(store: Store, until: date | None, bucket: str = "") -> str:
     (found,) = history.buckets(store, history.regression_run(store).name)
-    return f'[[known]]\nbucket = "{bucket or found.id}"\nreason = "next drop"\nuntil = {until}\n'
+    entry = f'[[known]]\nbucket = "{bucket or found.id}"\nreason = "next drop"\n'
+    return entry + (f"until = {until}\n" if until else "")
 
 
 def test_a_known_failure_fails_nothing_until_its_end(store: Store, tmp_path: Path) -> None:
@@ -122,6 +137,15 @@ def test_a_known_failure_fails_nothing_until_its_end(store: Store, tmp_path: Pat
     assert any(f"known failure {bucket.id} counts again" in note for note in over.notes)
 
 
+def test_a_bucket_has_its_owner_and_link_and_still_fails(store: Store, tmp_path: Path) -> None:
+    text = known(store, None) + 'owner = "DMA"\nlink = "https://issues.example/412"\n'
+    found = view(store, tmp_path, text)
+    assert (len(found.failing), found.passed, found.known) == (1, False, {})
+    assert not any("known failure" in note for note in found.notes)
+    shown = as_text(closing(found, "page", passed=False))
+    assert "(next drop, DMA, https://issues.example/412)" in shown
+
+
 def test_a_known_failure_that_is_gone_is_a_note(store: Store, tmp_path: Path) -> None:
     found = view(store, tmp_path, known(store, date.today(), "B0123456789"))
     assert any("known failure B0123456789 was not seen: next drop" in x for x in found.notes)
@@ -136,6 +160,7 @@ def test_a_known_failure_that_is_gone_is_a_note(store: Store, tmp_path: Path) ->
         ('[[known]]\nbucket = "B1"\nreason = "x"\nuntil = 2027-01-31', "bucket"),
         ('[[known]]\nbucket = "B0123456789"\nuntil = 2027-01-31', "reason"),
         ('[[known]]\nbucket = "B0123456789"\nreason = "x"\nuntil = "soon"', "until"),
+        ('[[known]]\nbucket = "B0123456789"\nreason = "x"\nlink = "javascript:x"', "link"),
     ],
 )
 def test_wrong_gates_and_known_failures_are_refused(

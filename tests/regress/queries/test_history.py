@@ -14,7 +14,7 @@ import pytest
 from tb.common.errors import PtoError
 from tb.coverage.export.code import CodeView
 from tb.coverage.model import Coverage
-from tb.record.signature import bucket_id, signature_of
+from tb.record.signature import bucket_id, signature_of, title
 from tb.regress.plan.testplan import TestPlan, load_testplan
 from tb.regress.queries import history
 from tb.regress.queries.views import FAILED, Figures, RegressionView
@@ -158,6 +158,8 @@ def test_buckets_the_largest_first(view: RegressionView) -> None:
     assert (status.first_regression, status.regression_runs) == (NAMES[1], 2)
     assert [rerun.state for rerun in status.reruns] == ["fail"]
     assert status.reruns[0].waves.endswith("waves.fst")
+    later = signature_of(made.LATER)
+    assert status.later == ((bucket_id(later), title(later), 3),)
     missing = next(bucket for bucket in view.buckets if bucket.kind == "error")
     assert missing.example.text == "the record is missing: no record.json"
     assert missing.example.kind == "error"
