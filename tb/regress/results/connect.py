@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from contextlib import closing
@@ -78,11 +79,12 @@ def connect(url: URL, *, create: bool) -> Engine:
             written or is something else, or its tables are of another version.
     """
     sqlite = url.get_backend_name() == "sqlite"
+    fixed = sqlite and not create and _is_read_only(Path(str(url.database)))
     if sqlite:
         _folder(url, create=create)
-    database = _opened(url)
+    database = _opened(_immutable(url) if fixed else url)
     try:
-        if sqlite:
+        if sqlite and not fixed:
             _begin_explicitly(database)
             # Not in a transaction, so past SQLAlchemy, which begins one.
             with closing(database.raw_connection()) as connection:
@@ -125,6 +127,19 @@ def _folder(url: URL, *, create: bool) -> None:
             where=str(path.parent),
             remedy=PLACE,
         ) from None
+
+
+def _is_read_only(file: Path) -> bool:
+    """Returns whether a database can be read alone and no process has changes beside it."""
+    places = (file, file.parent)
+    writable = all(os.access(place, os.W_OK) for place in places)
+    return file.exists() and not writable and not file.with_name(f"{file.name}-wal").exists()
+
+
+def _immutable(url: URL) -> URL:
+    """Returns the URL that opens a file of SQLite without a lock or a file beside it."""
+    query = {"mode": "ro", "immutable": "1", "uri": "true"}
+    return url.set(database=Path(str(url.database)).absolute().as_uri(), query=query)
 
 
 def _opened(url: URL) -> Engine:

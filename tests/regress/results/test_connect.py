@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from tb.coverage.export.exchange import to_json
+from tb.regress.queries import history
 from tb.regress.results.connect import parse, shown
 from tb.regress.results.store import Store, StoreError
-from tests.regress import conftest
+from tests.regress import conftest, made
 from tests.regress.conftest import Server, server_programs, server_user
 from tests.regress.samples import coverage, job, jobs, outcome, text
 
@@ -43,6 +44,23 @@ def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     error = refused("postgresql://user@host/name")
     assert "driver" in error.what
     assert "tb.setup.install farm" in error.remedy
+
+
+def test_a_medium_that_cannot_be_written_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a file beside it: SQLite would fail to make one; while one writes, as usual."""
+    url = f"sqlite:///{tmp_path}/results.db"
+    with Store.open(url) as store:
+        name = made.add_regression(store, made.START, runs=2)
+        monkeypatch.setattr(os, "access", lambda *_: False)
+        with Store.open(url, create=False) as reader:
+            assert history.regression_run(reader).name == name
+    with Store.open(url, create=False) as reader:
+        assert history.regression_run(reader).name == name
+        assert [file.name for file in tmp_path.iterdir()] == ["results.db"]
+        with pytest.raises(StoreError, match="cannot be written"):
+            made.add_regression(reader, made.START, runs=2)
 
 
 def test_passwords_are_not_shown() -> None:
