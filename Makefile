@@ -79,7 +79,7 @@ JSON.default        := a file below sim_build
 JSON.help           := where to write the result record
 
 # Of make nightly, which takes SEED, DUT and PROFILE, too.
-NIGHT_VARIABLES := REGRESSION SEEDS JOBS BUDGET FARM RESULTS PLAN FRESH KEEP ITEMS MAX_FAIL DRY_RUN
+NIGHT_VARIABLES := REGRESSION SEEDS JOBS BUDGET FARM RESULTS PLAN FRESH KEEP ITEMS MAX_FAIL RETAIN DRY_RUN
 
 REGRESSION.option  := --regression
 REGRESSION.default := nightly
@@ -108,6 +108,9 @@ ITEMS.help         := runs to do, a comma list of names with * and ?, such as ra
 MAX_FAIL.option    := --max-fail
 MAX_FAIL.default   := 0
 MAX_FAIL.help      := failing runs after which no other one begins, 0 for any number
+RETAIN.option      := --retain
+RETAIN.default     := 0
+RETAIN.help        := regression runs to keep of each regression, older ones are removed at the end; 0 for all
 DRY_RUN.default    := 0
 DRY_RUN.help       := 1 lists the runs with their commands, and runs nothing
 FRESH.default      := 0

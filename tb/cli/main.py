@@ -34,6 +34,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": regress.report,
     "history": regress.history,
     "diff": regress.diff,
+    "prune": regress.prune,
     "rerun": regress.rerun,
     "farm": regress.farm_check,
 }

@@ -56,6 +56,9 @@ def nightly(
     max_fail: Annotated[
         str, typer.Option("--max-fail", help="failing runs after which no other begins")
     ] = "0",
+    retain: Annotated[
+        str, typer.Option("--retain", help="regression runs to keep of each regression, 0 for all")
+    ] = "0",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="list the runs, run nothing")] = False,
 ) -> None:
     """Run a regression over many seeds and write a page about it; exit code 0 if all passed."""
@@ -78,6 +81,7 @@ def nightly(
         folder=folder or NIGHTLY,
         items=tuple(filter(None, map(str.strip, items.split(",")))),
         most_failed=opt.integer("MAX_FAIL", max_fail, 0, 10**6, "MAX_FAIL=10 ends after ten"),
+        retain=opt.integer("RETAIN", retain, 0, 10**6, "RETAIN=30 keeps the newest thirty"),
         dry_run=dry_run,
     )
     raise typer.Exit(nightly_command(options))
@@ -120,6 +124,18 @@ def diff(
     from tb.nightly.history import diff_command
 
     raise typer.Exit(diff_command(before, after, farm, db))
+
+
+def prune(
+    keep: Annotated[str, typer.Argument(help="regression runs to keep of each regression")],
+    farm: FarmOption = None,
+    db: DbOption = "",
+) -> None:
+    """Remove all but the newest regression runs of each regression, with their folders."""
+    from tb.nightly.history import prune_command
+
+    number = opt.integer("KEEP", keep, 1, 10**6, "pto-dv prune 30 keeps the newest thirty")
+    raise typer.Exit(prune_command(number, farm, db))
 
 
 def rerun(

@@ -24,6 +24,7 @@ from tb.common.paths import ROOT, relative
 from tb.common.text import counted
 from tb.coverage.exclusions import load_exclusions
 from tb.dut.manifest import Manifest, load_manifests
+from tb.nightly.history import prune
 from tb.nightly.place import NIGHTLY, database_url
 from tb.nightly.progress import RegressionProgress
 from tb.nightly.publish import EXCLUSIONS, Publisher
@@ -73,6 +74,7 @@ class NightlyOptions:
     folder: Path = NIGHTLY
     items: tuple[str, ...] = ()
     most_failed: int = 0
+    retain: int = 0
     dry_run: bool = False
 
     def command(self, base_seed: int) -> str:
@@ -163,6 +165,8 @@ def nightly_command(options: NightlyOptions) -> int:
             made = Publisher(store, regression_run, folder, exclusions)
             made.conclude(status, figures, notes)
             view = made.publish(plan)
+            if options.retain:
+                prune(store, options.retain)
     passed = view.passed and not changed
     text.show(text.closing(view, relative(folder / "report/index.html"), passed=passed))
     if status == "interrupted":

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about earlier regression runs: ``report``, ``history``, ``diff`` and ``rerun``."""
+"""Commands about earlier regression runs: to report, list, compare, remove and repeat them."""
 
 from __future__ import annotations
 
+import shutil
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -71,6 +73,39 @@ def diff_command(before: str, after: str, farm: Path | None, db: str) -> int:
         moved = history.difference(store, before, after, exclude)
     text.show(text.difference(moved))
     return 1 if moved.newly_failing else 0
+
+
+def prune_command(keep: int, farm: Path | None, db: str) -> int:
+    """Removes old regression runs; returns 0."""
+    with _existing(farm, db) as store:
+        prune(store, keep)
+    return 0
+
+
+def prune(store: Store, keep: int) -> None:
+    """Removes all but the newest regression runs of each regression, with their folders.
+
+    Those of other engines or items count apart; one that a process owns stays.
+
+    Args:
+        store: The database.
+        keep: How many stay.
+    """
+    from tb.regress.queries import history
+
+    left: Counter[tuple[object, ...]] = Counter()
+    for found in history.regression_runs(store, None):
+        if found.status == "running":
+            continue
+        kind = (found.regression, found.duts, found.items)
+        left[kind] += 1
+        if left[kind] <= keep or not store.remove(found.name):
+            continue
+        folder = Path(found.folder)
+        if folder.name == found.name:
+            shutil.rmtree(folder, ignore_errors=True)
+        rest = f", but {relative(folder)} is still there" if folder.exists() else ""
+        print(f"removed  {found.name}{rest}")
 
 
 @contextmanager

@@ -11,8 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from tb.record.failure import Failure
-from tb.regress.plan.testplan import Known
-from tb.regress.queries.views import FAILED, Bucket, RegressionView, RunRow
+from tb.regress.queries.views import FAILED, Bucket, Known, RegressionView, RunRow
 from tb.report.page import Page, bucket_path, existing
 from tb.report.picture import Drawing, address_text, draw
 

@@ -18,7 +18,7 @@ from tb.common.paths import ROOT
 from tb.dut.manifest import load_manifests
 from tb.nightly import command as nightly
 from tb.nightly.command import NightlyOptions, nightly_command, seconds
-from tb.nightly.history import report_command
+from tb.nightly.history import prune_command, report_command
 from tb.nightly.place import database_option, database_url
 from tb.regress.queries import history
 from tb.regress.results.database import RegressionRunTable
@@ -47,6 +47,34 @@ def test_a_budget_that_leaves_no_time_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PtoError, match="BUDGET is 30 s"):
         nightly_command(NightlyOptions(budget=30, folder=tmp_path / "results"))
     assert not (tmp_path / "results").exists()
+
+
+def test_old_regression_runs_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those with other items count apart; one in progress stays, and so does a strange folder."""
+    monkeypatch.chdir(tmp_path)
+    url = f"sqlite:///{tmp_path}/results.db"
+    with Store.open(url) as store:
+        live = made.add_regression(store, now_utc() - timedelta(minutes=1), runs=2, ended=False)
+        items, old, older, new = (
+            made.add_regression(store, made.START + timedelta(days=day), runs=2, items=items)
+            for day, items in ((0, ["x"]), (2, ()), (1, ()), (3, ()))
+        )
+        (about,) = column(store, RegressionRunTable.about, RegressionRunTable.name == older)
+        change = update(RegressionRunTable).where(RegressionRunTable.name == older)
+        with store._database.begin() as connection:
+            connection.execute(change.values(about={**about, "folder": "sim_build/nightly"}))
+    for name in (live, items, old, older, new):
+        Path("sim_build/nightly", name).mkdir(parents=True)
+    assert prune_command(1, None, url) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"removed  {old}",
+        f"removed  {older}, but sim_build/nightly is still there",
+    ]
+    with Store.open(url) as store:
+        assert {one.name for one in history.regression_runs(store)} == {live, items, new}
+    assert {path.name for path in Path("sim_build/nightly").iterdir()} == {live, items, older, new}
 
 
 def test_engines_have_one_name_however_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:

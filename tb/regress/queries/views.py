@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from tb.coverage.export.code import CodeFile as CodeFile
 from tb.coverage.export.code import CodeLine as CodeLine
@@ -19,9 +19,7 @@ from tb.coverage.model import Coverage
 from tb.record.failure import Failure
 from tb.record.outside import OutsideGroup
 from tb.record.settings import DEFAULT_PROFILE
-
-if TYPE_CHECKING:
-    from tb.regress.plan.testplan import Known
+from tb.regress.plan.testplan import Known as Known
 
 RegressionStatus = Literal["running", "complete", "budget", "failures", "interrupted"]
 """``budget``: the time was up before all planned runs were done; ``failures``: enough failed."""

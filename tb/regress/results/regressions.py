@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from tb.regress.queries.views import Figures, RegressionStatus
 from tb.regress.results import merge
@@ -252,6 +252,23 @@ class RegressionRuns(Access):
             )  # fmt: skip
 
         self._write(body)
+
+    def remove(self, regression_run: str) -> bool:
+        """Removes a regression run with its runs and coverage; False if a process owns it."""
+
+        def body(connection: Connection) -> bool:
+            number = self._regression_id(connection, regression_run)
+            mine = RegressionRunTable.id == number
+            row = connection.execute(select(*_OWNER).where(mine).with_for_update()).one()
+            if row.status == "running" and not is_free(row):
+                return False
+            connection.execute(delete(RegressionRunTable).where(mine))
+            return True
+
+        removed = self._write(body)
+        if removed:
+            self._regression_ids.pop(regression_run)
+        return removed
 
 
 _OWNER: tuple[Any, ...] = (
