@@ -230,7 +230,7 @@ $(TESTS): $(BASE) requirements-test.lock
 	@$(PY) -m tb.setup.install tests
 	@touch $@
 
-.PHONY: force run program check test nightly bench prove-arith lint doctor setup help clean distclean icarus fst
+.PHONY: force run program check test nightly bench prove-arith lint doctor licenses setup help clean distclean icarus fst
 
 force:
 
@@ -282,6 +282,9 @@ lint: $(BASE) $(VERILATOR) $(LINT) $(CLUSTER) $(TESTS) icarus ## every static ch
 doctor: $(BASE) ## tools found and missing, and how to install them; takes JSON
 	@$(PY) -m tb.setup.install verilator || true # the doctor reports what could not be installed
 	@$(PY) -m tb doctor $(call options,JSON)
+
+licenses: $(BASE) $(VERILATOR) $(LINT) $(CLUSTER) $(TESTS) ## licence of every Python package that make installs
+	@$(PY) -m piplicenses --from=mixed --order=license --with-urls
 
 setup: $(BASE) $(VERILATOR) ## make .venv and install into it, nothing else
 

@@ -95,6 +95,7 @@ def test_help_lists_every_variable_with_its_default(project: Project) -> None:
         "prove-arith",
         "lint",
         "doctor",
+        "licenses",
         "setup",
         "clean",
         "help",
