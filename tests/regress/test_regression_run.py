@@ -9,13 +9,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
 
 from tb.record.failure import Failure
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.regress import coordinator as module
-from tb.regress.coordinator import Coordinator, Limits
+from tb.regress.coordinator import Coordinator, Limits, Tally
 from tb.regress.plan.schedule import BUILD_TIMEOUT
 from tb.regress.queries.views import Figures
 from tb.regress.results.database import RunTable
@@ -102,12 +101,32 @@ def record(job: Job, status: str, field: str = "row data") -> RunRecord:
     )
 
 
-def runs(count: int, config: str = "c") -> list[Job]:
+def fails(job: Job, field: str = "row data") -> Outcome:
+    return outcome(job) if job.kind == "build" else outcome(job, record=record(job, "fail", field))
+
+
+def but(key: str, other: Work) -> Work:
+    """Passes each job but one."""
+    return lambda job: other(job) if job.key == key else outcome(job)
+
+
+def lose(job: Job) -> Lost:
+    return Lost(key=job.key, attempt=job.attempt, worker="there:7", why="killed by SIGSEGV")
+
+
+def without_coverage(job: Job) -> Outcome:
+    done = outcome(job)
+    if done.record is not None:
+        done.record.coverage.bins = 10
+    return done
+
+
+def runs(count: int, config: str = "c", **settings: object) -> list[Job]:
     return [
         Job(
             key=f"random-{config}-s{seed}",
             kind="run",
-            settings=RunSettings(seed=seed),
+            settings=RunSettings.model_validate({"seed": seed, **settings}),
             config=config,
             folder="",
             expected_seconds=10,
@@ -128,6 +147,10 @@ class RegressionRun:
         self.name = self.store.begin_regression(regression="nightly", signature="s")
         self.store.plan_runs(self.name, jobs)
 
+    def resume(self) -> None:
+        self.store.end_regression(self.name, "interrupted", Figures())
+        assert self.store.adopt(self.name)
+
     def coordinate(
         self,
         work: Work,
@@ -135,7 +158,8 @@ class RegressionRun:
         reruns: int = 8,
         sources: Callable[[], str] = str,
         most_failed: int = 0,
-    ) -> tuple[str, Coordinator, Workers]:
+    ) -> tuple[str, Tally, list[Job]]:
+        """Does the runs that are left; returns its status, its tally and the jobs handed over."""
         workers = Workers(work, self.clock)
         coordinator = Coordinator(
             self.store,
@@ -148,15 +172,10 @@ class RegressionRun:
             sources=sources,
             most_failed=most_failed,
         )
-        return coordinator.run(), coordinator, workers
+        return coordinator.run(), coordinator.tally, workers.seen
 
-    def ids(self) -> list[int]:
-        with self.store.reading() as session:
-            return list(session.scalars(select(RunTable.id)))
-
-    def states(self) -> dict[str, str]:
-        with self.store.reading() as session:
-            return {row.key: row.state for row in session.execute(select(RunTable)).scalars()}
+    def states(self) -> list[str]:
+        return column(self.store, RunTable.state)
 
 
 @pytest.fixture
@@ -171,63 +190,53 @@ def regression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Regr
 def test_everything_is_built_once_and_run_once(regression: RegressionRun) -> None:
     jobs = [*runs(3), *runs(2, "d")]
     regression.begin(jobs)
-    status, coordinator, workers = regression.coordinate(outcome)
+    status, tally, seen = regression.coordinate(outcome)
     assert status == "complete"
-    assert [job.key for job in workers.seen] == [
-        *("build-c", "build-d"),
-        *(job.key for job in jobs),
-    ]
-    assert {job.inputs for job in workers.seen if job.kind == "run"} == {
-        "digest of c",
-        "digest of d",
-    }
-    assert set(regression.states().values()) == {"pass"}
-    assert (coordinator.tally.done, coordinator.tally.failed) == (5, 0)
-    assert coordinator.tally.transactions == 500
+    assert [job.key for job in seen] == ["build-c", "build-d", *(job.key for job in jobs)]
+    inputs = {job.inputs for job in seen if job.kind == "run"}
+    assert inputs == {"digest of c", "digest of d"}
+    assert regression.states() == ["pass"] * 5
+    assert (tally.done, tally.failed, tally.transactions) == (5, 0, 500)
     assert regression.store.jobs_left(regression.name) == []
 
 
 @pytest.mark.long
 def test_only_what_is_missing_is_done_after_an_interruption(regression: RegressionRun) -> None:
     regression.begin(runs(5))
-    done = 0
 
     def killed(job: Job) -> Outcome:
-        nonlocal done
-        if job.kind == "run":
-            done += 1
-        if done == 4:
+        if job.key == "random-c-s4":
             raise KeyboardInterrupt
         return outcome(job)
 
     with pytest.raises(KeyboardInterrupt):
         regression.coordinate(killed)
-    assert list(regression.states().values()).count("pass") == 3
-    status, _, workers = regression.coordinate(outcome)
+    assert regression.states().count("pass") == 3
+    status, _, seen = regression.coordinate(outcome)
     assert status == "complete"
-    assert [job.key for job in workers.seen if job.kind == "run"] == ["random-c-s4", "random-c-s5"]
+    assert [job.key for job in seen if job.kind == "run"] == ["random-c-s4", "random-c-s5"]
 
 
 def test_runs_that_do_not_fit_the_budget_stay_planned(regression: RegressionRun) -> None:
     regression.begin(runs(20))
-    status, coordinator, _ = regression.coordinate(outcome, budget=150.0)
+    status, tally, _ = regression.coordinate(outcome, budget=150.0)
     assert status == "budget"
-    states = list(regression.states().values())
+    states = regression.states()
     assert 0 < states.count("pass") < 20
     assert states.count("pass") + states.count("planned") == 20
-    assert coordinator.tally.failed == 0
+    assert tally.failed == 0
     assert regression.clock.now <= 150.0
 
 
 def test_after_enough_failures_no_run_begins(regression: RegressionRun) -> None:
     regression.begin(runs(20))
-    status, coordinator, _ = regression.coordinate(
-        lambda job: outcome(job, "pass" if job.key.endswith("s1") else "fail"), most_failed=3
+    status, tally, _ = regression.coordinate(
+        lambda job: outcome(job) if job.key.endswith("s1") else fails(job), most_failed=3
     )
     assert status == "failures"
-    states = list(regression.states().values())
-    assert coordinator.tally.failed == states.count("fail") >= 3
-    assert states.count("planned") >= 20 - 1 - 3 - coordinator.workers.size
+    states = regression.states()
+    assert tally.failed == states.count("fail") >= 3
+    assert states.count("planned") >= 20 - 1 - 3 - 2
     status, _, _ = regression.coordinate(outcome, most_failed=1)
     assert status == "complete"
 
@@ -242,82 +251,49 @@ def test_what_runs_when_the_time_is_up_is_stopped_and_not_counted(
 
     status, _, _ = regression.coordinate(sluggish, budget=300.0)
     assert status == "budget"
-    assert regression.states() == {
-        "random-c-s1": "pass",
-        "random-c-s2": "planned",
-        "random-c-s3": "planned",
-        "random-c-s4": "planned",
-    }
+    assert regression.states() == ["pass", "planned", "planned", "planned"]
     assert regression.clock.now <= 300.0
 
 
-def test_a_failing_build_fails_its_runs_and_no_others(regression: RegressionRun) -> None:
-    regression.begin([*runs(2), *runs(2, "d")])
-
-    def work(job: Job) -> Outcome:
-        if job.key == "build-d":
-            return outcome(job, inputs="", error="the build failed:\n  syntax error")
-        return outcome(job)
-
-    status, coordinator, workers = regression.coordinate(work)
+@pytest.mark.parametrize(
+    ("work", "states", "reruns", "note"),
+    [
+        (but("random-c-s2", lambda job: outcome(job, error="cut")), "pass error pass", 0, ""),
+        (but("random-c-s1", lose), "lost pass pass", 0, "killed by SIGSEGV"),
+        (but("random-c-s1", without_coverage), "error pass pass", 1, ""),
+        (but("random-c-s1", fails), "flaky pass pass", 1, "is flaky"),
+        (but("build-d", lambda job: outcome(job, inputs="", error="the build failed:\n  syntax")),
+         "pass pass error", 0, "build d failed"),
+    ],
+)  # fmt: skip
+def test_a_run_that_is_not_good_and_the_others_go_on(
+    regression: RegressionRun, work: Work, states: str, reruns: int, note: str
+) -> None:
+    regression.begin([*runs(2), *runs(1, "d")])
+    status, tally, seen = regression.coordinate(work)
     assert status == "complete"
-    assert regression.states() == {
-        "random-c-s1": "pass",
-        "random-c-s2": "pass",
-        "random-d-s1": "error",
-        "random-d-s2": "error",
-    }
-    assert [job.kind for job in workers.seen].count("rerun") == 0
-    assert any("build d failed" in note for note in coordinator.tally.notes)
+    assert regression.states() == states.split()
+    assert tally.failed == 1
+    assert any(note in text for text in tally.notes) or not note
+    assert [job.key for job in seen].count("rerun-random-c-s1") == reruns
+    assert [job.kind for job in seen].count("rerun") == reruns
+    attempts = [job.key for job in seen].count("random-c-s1")
+    assert attempts == (module.MOST_ATTEMPTS if "lost" in states else 1)
 
 
 def test_a_run_is_begun_again_elsewhere_when_its_worker_is_lost(regression: RegressionRun) -> None:
     regression.begin(runs(2))
-    lost: list[str] = []
-
-    def work(job: Job) -> Outcome | Lost:
-        if job.key == "random-c-s1" and job.attempt == 1:
-            lost.append(job.folder)
-            return Lost(key=job.key, attempt=1, worker="there:7", why="killed by SIGKILL")
-        return outcome(job)
-
-    _, coordinator, workers = regression.coordinate(work)
-    again = [job for job in workers.seen if job.key == "random-c-s1"]
-    assert [job.attempt for job in again] == [1, 2]
-    assert again[1].folder not in lost, "an attempt never writes where another one may still"
-    assert set(regression.states().values()) == {"pass"}
-    assert coordinator.tally.done == 2
-    assert coordinator.tally.lost == 1
+    _, tally, seen = regression.coordinate(
+        but("random-c-s1", lambda job: lose(job) if job.attempt == 1 else outcome(job))
+    )
+    first, second = [job for job in seen if job.key == "random-c-s1"]
+    assert [first.attempt, second.attempt] == [1, 2]
+    assert first.folder != second.folder, "an attempt never writes where another one may still"
+    assert regression.states() == ["pass", "pass"]
+    assert (tally.done, tally.lost) == (2, 1)
 
 
-def test_a_run_that_its_workers_are_always_lost_with_is_given_up(regression: RegressionRun) -> None:
-    regression.begin(runs(2))
-
-    def work(job: Job) -> Outcome | Lost:
-        if job.key == "random-c-s1":
-            return Lost(key=job.key, attempt=job.attempt, why="killed by SIGSEGV")
-        return outcome(job)
-
-    _, coordinator, workers = regression.coordinate(work)
-    assert [job.key for job in workers.seen].count("random-c-s1") == module.MOST_ATTEMPTS
-    assert regression.states() == {"random-c-s1": "lost", "random-c-s2": "pass"}
-    assert coordinator.tally.failed == 1
-
-
-def test_a_run_without_a_record_is_an_error_and_the_others_go_on(regression: RegressionRun) -> None:
-    regression.begin(runs(3))
-
-    def work(job: Job) -> Outcome:
-        if job.key == "random-c-s2":
-            return outcome(job, error="the worker's outcome is truncated or missing (7 bytes)")
-        return outcome(job)
-
-    regression.coordinate(work)
-    assert regression.states() == {
-        "random-c-s1": "pass",
-        "random-c-s2": "error",
-        "random-c-s3": "pass",
-    }
+FIELDS = ("row data", "left pad", "right pad", "status", "rule", "tag")
 
 
 def test_the_first_failure_of_each_bucket_is_run_again_with_waves(
@@ -326,45 +302,26 @@ def test_the_first_failure_of_each_bucket_is_run_again_with_waves(
     regression.begin(runs(4))
 
     def work(job: Job) -> Outcome:
-        if job.kind == "build" or job.settings.seed == 1:
-            return outcome(job)
         field = "status" if job.settings.seed == 4 else "row data"
-        return outcome(job, record=record(job, "fail", field))
+        return outcome(job) if job.settings.seed == 1 else fails(job, field)
 
-    _, coordinator, workers = regression.coordinate(work)
-    reruns = [job for job in workers.seen if job.kind == "rerun"]
+    _, tally, seen = regression.coordinate(work)
+    reruns = [job for job in seen if job.kind == "rerun"]
     assert [job.key for job in reruns] == ["rerun-random-c-s2", "rerun-random-c-s4"]
     assert all(job.settings.waves and job.settings.timeline for job in reruns)
-    assert coordinator.tally.failed == 3
-    assert set(regression.states().values()) == {"pass", "fail"}
+    assert all(job.timeout > BUILD_TIMEOUT for job in reruns), "waves have time to be built"
+    assert tally.failed == 3
+    assert regression.states() == ["pass", "fail", "fail", "fail"]
 
 
 def test_no_more_reruns_than_allowed(regression: RegressionRun) -> None:
     regression.begin(runs(6))
-
-    def work(job: Job) -> Outcome:
-        if job.kind == "build":
-            return outcome(job)
-        names = ("row data", "left pad", "right pad", "status", "rule", "tag")
-        return outcome(job, record=record(job, "fail", names[job.settings.seed - 1]))
-
-    _, coordinator, workers = regression.coordinate(work, reruns=2)
-    assert [job.kind for job in workers.seen].count("rerun") == 2
-    (note,) = coordinator.tally.notes
+    _, tally, seen = regression.coordinate(
+        lambda job: fails(job, FIELDS[job.settings.seed - 1]), reruns=2
+    )
+    assert [job.kind for job in seen].count("rerun") == 2
+    (note,) = tally.notes
     assert says(note, "buckets not run again waves 4 pto-dv rerun RUN_ID --waves")
-
-
-def test_a_failure_that_does_not_come_back_is_flaky(regression: RegressionRun) -> None:
-    regression.begin(runs(2))
-
-    def work(job: Job) -> Outcome:
-        if job.key == "random-c-s1":
-            return outcome(job, "fail")
-        return outcome(job)
-
-    _, coordinator, _ = regression.coordinate(work)
-    assert regression.states() == {"random-c-s1": "flaky", "random-c-s2": "pass"}
-    assert any("is flaky" in note for note in coordinator.tally.notes)
 
 
 @pytest.mark.long
@@ -384,10 +341,8 @@ def test_folders_of_passing_runs_are_removed_and_those_of_others_stay(
     place = regression.folder / regression.name
     assert not (place / "runs/random-c-s1").exists()
     assert (place / "runs/random-c-s2/1").exists()
-    assert sorted(path.name for path in (place / "code").iterdir()) == [
-        "random-c-s1.dat.gz",
-        "random-c-s2.dat.gz",
-    ]
+    counts = sorted(path.name for path in (place / "code").iterdir())
+    assert counts == ["random-c-s1.dat.gz", "random-c-s2.dat.gz"]
 
 
 def test_a_rerun_that_was_missed_is_made_up_for_and_none_is_made_twice(
@@ -395,31 +350,19 @@ def test_a_rerun_that_was_missed_is_made_up_for_and_none_is_made_twice(
 ) -> None:
     regression.begin(runs(4))
 
-    def failing(job: Job) -> Outcome:
+    def interrupted(job: Job) -> Outcome:
         if job.kind == "rerun" or job.settings.seed == 3:
             raise KeyboardInterrupt
-        field = "status" if job.settings.seed == 2 else "row data"
-        return (
-            outcome(job) if job.kind == "build" else outcome(job, record=record(job, "fail", field))
-        )
+        return fails(job, "status" if job.settings.seed == 2 else "row data")
 
     with pytest.raises(KeyboardInterrupt):
-        regression.coordinate(failing)
-    regression.store.end_regression(regression.name, "interrupted", Figures())
-
-    def again(job: Job) -> Outcome:
-        if job.kind == "rerun":
-            return outcome(job, "fail")
-        return outcome(job) if job.kind == "build" else outcome(job, record=record(job, "fail"))
-
-    assert regression.store.adopt(regression.name)
-    _, _, workers = regression.coordinate(again)
-    reruns = [job.key for job in workers.seen if job.kind == "rerun"]
+        regression.coordinate(interrupted)
+    regression.resume()
+    _, _, seen = regression.coordinate(fails)
+    reruns = [job.key for job in seen if job.kind == "rerun"]
     assert sorted(reruns) == ["rerun-random-c-s1", "rerun-random-c-s2"]
-    regression.store.end_regression(regression.name, "interrupted", Figures())
-    assert regression.store.adopt(regression.name)
-    _, _, workers = regression.coordinate(again)
-    assert workers.seen == []
+    regression.resume()
+    assert regression.coordinate(fails)[2] == []
 
 
 def test_what_was_mended_while_the_regression_run_ran_is_not_flaky(
@@ -434,7 +377,7 @@ def test_what_was_mended_while_the_regression_run_ran_is_not_flaky(
         return outcome(job, "fail" if job.kind == "run" else "pass")
 
     regression.coordinate(work, sources=lambda: now[0])
-    assert regression.states() == {"random-c-s1": "fail"}
+    assert regression.states() == ["fail"]
 
 
 @pytest.mark.long
@@ -443,41 +386,16 @@ def test_only_equal_runs_of_the_same_sources_are_compared(
     regression: RegressionRun, sources: str, found: str
 ) -> None:
     regression.begin(runs(1))
-    regression.coordinate(lambda job: outcome(job, "fail"), sources=lambda: "one")
+    regression.coordinate(fails, sources=lambda: "one")
     regression.begin(runs(1))
     regression.coordinate(outcome, sources=lambda: sources)
-    assert column(regression.store, RunTable.state)[-1] == found
-
-
-def test_a_pass_without_its_coverage_is_an_error(regression: RegressionRun) -> None:
-    regression.begin(runs(1))
-
-    def work(job: Job) -> Outcome:
-        done = outcome(job)
-        if done.record is not None:
-            done.record.coverage.bins = 10
-        return done
-
-    _, coordinator, _ = regression.coordinate(work)
-    assert regression.states() == {"random-c-s1": "error"}
-    assert coordinator.tally.failed == 1
+    assert regression.states()[-1] == found
 
 
 @pytest.mark.long
 def test_a_run_that_was_to_count_code_coverage_and_did_not_is_noted(
     regression: RegressionRun,
 ) -> None:
-    (job,) = runs(1)
-    settings = job.settings.model_copy(update={"code_coverage": True})
-    regression.begin([job.model_copy(update={"settings": settings})])
-    _, coordinator, _ = regression.coordinate(outcome)
-    assert coordinator.tally.notes == ["random-c-s1: it left no counts of code coverage"]
-
-
-def test_waves_have_time_to_be_built(regression: RegressionRun) -> None:
-    regression.begin(runs(1))
-    _, _, workers = regression.coordinate(
-        lambda job: outcome(job, "pass" if job.kind == "build" else "fail")
-    )
-    (rerun,) = [job for job in workers.seen if job.kind == "rerun"]
-    assert rerun.timeout > BUILD_TIMEOUT
+    regression.begin(runs(1, code_coverage=True))
+    _, tally, _ = regression.coordinate(outcome)
+    assert tally.notes == ["random-c-s1: it left no counts of code coverage"]
