@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from unittest.mock import patch
@@ -19,7 +19,7 @@ from tb.regress.plan.testplan import TestPlan, load_testplan
 from tb.regress.queries import history
 from tb.regress.queries.views import FAILED, Figures, RegressionView
 from tb.regress.results.store import Store
-from tb.regress.workers.job import Outcome
+from tb.regress.workers.job import Job, Outcome
 from tests.processor import processor_seconds
 from tests.regress import made
 
@@ -49,21 +49,26 @@ def view(store: Store, plan: TestPlan) -> RegressionView:
     return history.view(store, history.LATEST, plan)
 
 
+def begin(store: Store, planned: Sequence[Job] = (), day: int = 0) -> str:
+    """Begins a regression run that the test fills itself."""
+    with patch("tb.regress.results.regressions.now_utc", lambda: made.START + day * DAY):
+        name = store.begin_regression(regression="nightly", signature="x")
+    store.plan_runs(name, planned)
+    return name
+
+
+DAY = timedelta(days=1)
 NAMES = ["2026-11-19.1", "2026-11-20.1", "2026-11-21.1"]
 
 
 @pytest.mark.long
-def test_regression_runs_the_newest_first(store: Store) -> None:
+def test_regression_runs_the_newest_first_and_by_name(store: Store) -> None:
     assert [one.name for one in history.regression_runs(store)] == NAMES[::-1]
     assert [one.name for one in history.regression_runs(store, 1)] == NAMES[-1:]
     assert history.regression_runs(store, regression="weekly") == []
-
-
-@pytest.mark.long
-def test_a_regression_run_by_name_by_day_and_the_latest(store: Store) -> None:
     assert history.regression_run(store).name == NAMES[2]
-    assert history.regression_run(store, NAMES[1]).name == NAMES[1]
-    assert history.regression_run(store, "2026-11-20").name == NAMES[1]
+    for name in (NAMES[1], "2026-11-20"):
+        assert history.regression_run(store, name).name == NAMES[1]
 
 
 @pytest.mark.parametrize("name", ["2026-11-22.1", "2026-11-2", "%", "2026-11-2_.1", ""])
@@ -102,15 +107,13 @@ def test_figures_count_what_is_in_the_rows(store: Store) -> None:
 
 
 def test_a_regression_run_has_what_it_was_begun_with(store: Store) -> None:
-    regression_run = history.regression_run(store, NAMES[1])
-    assert regression_run.regression == "nightly"
-    assert regression_run.status == "complete"
-    assert regression_run.started == made.START + timedelta(days=1)
-    assert regression_run.ended == regression_run.started + timedelta(seconds=410)
-    assert regression_run.commit.startswith("a0c4f83")
-    assert regression_run.command == made.COMMAND
-    assert regression_run.folder == f"sim_build/nightly/{NAMES[1]}"
-    assert regression_run.code == {"line": 70.0, "branch": 50.0}
+    found = history.regression_run(store, NAMES[1])
+    assert (found.regression, found.status) == ("nightly", "complete")
+    assert found.started == made.START + DAY
+    assert found.ended == found.started + timedelta(seconds=410)
+    assert found.commit.startswith("a0c4f83")
+    assert (found.command, found.folder) == (made.COMMAND, f"sim_build/nightly/{NAMES[1]}")
+    assert found.code == {"line": 70.0, "branch": 50.0}
     assert history.regression_run(store).status == "budget"
 
 
@@ -165,13 +168,6 @@ def test_buckets_the_largest_first(view: RegressionView) -> None:
     assert missing.example.kind == "error"
 
 
-def test_notes_of_a_killed_coordinator_are_made_from_tables(fresh: Store, plan: TestPlan) -> None:
-    name = made.add_regression(fresh, made.START, runs=6, number=1, ended=False)
-    assert history.view(fresh, name, plan).notes[0] == (
-        f"{made.LOST}: worker host-1:99 was lost with it, attempt 1 (killed by SIGKILL)"
-    )
-
-
 def test_a_flaky_run_keeps_both_outcomes(view: RegressionView) -> None:
     (row,) = [row for row in view.runs if row.state == "flaky"]
     said = "MISMATCH: write outside the destination, GM 0x0010001050, 12 wrong bytes in 12"
@@ -186,11 +182,9 @@ def test_a_flaky_run_names_the_equal_run_that_ended_otherwise(fresh: Store) -> N
     first = made.add_regression(fresh, made.START, runs=12)
     failed = next(row for row in history.runs(fresh, first) if row.test == "corner")
     identity = f"{failed.key} {made.START:%Y%m%d%H%M}"
-    with patch("tb.regress.results.regressions.now_utc", lambda: made.START + timedelta(days=1)):
-        second = fresh.begin_regression(regression="nightly", signature="x")
     job = next(job for job in made.jobs(12) if job.key == failed.key)
-    fresh.plan_runs(second, [job])
-    outcome = made.outcome(job, made.START + timedelta(days=1))
+    second = begin(fresh, [job], day=1)
+    outcome = made.outcome(job, made.START + DAY)
     fresh.finish_run(second, outcome, state="pass", identity=identity)
     (row,) = history.runs(fresh, second)
     assert row.state == "flaky"
@@ -201,10 +195,8 @@ def test_a_flaky_run_names_the_equal_run_that_ended_otherwise(fresh: Store) -> N
 
 @pytest.mark.long
 def test_the_message_of_a_bench_that_failed_stands_before_its_failures(fresh: Store) -> None:
-    with patch("tb.regress.results.regressions.now_utc", lambda: made.START):
-        name = fresh.begin_regression(regression="nightly", signature="x")
     job = made.jobs(1)[0]
-    fresh.plan_runs(name, [job])
+    name = begin(fresh, [job])
     outcome = made.outcome(job, made.START, made.DATA)
     assert outcome.record is not None
     outcome.record.status, outcome.record.message = "error", "the bench raised KeyError"
@@ -215,15 +207,13 @@ def test_the_message_of_a_bench_that_failed_stands_before_its_failures(fresh: St
     assert history.runs(fresh, name)[0].message == "the bench raised KeyError"
 
 
-@pytest.mark.long
-def test_all_time_has_the_groups_of_the_regression_run(fresh: Store, plan: TestPlan) -> None:
-    made.add_regression(fresh, made.START, runs=6)
-    made.add_regression(fresh, made.START + timedelta(days=1), runs=2)
-    view = history.view(fresh, "latest", plan)
-    assert set(view.all_time.groups) == set(view.coverage.groups) == {"mte_gm_ub", "traffic"}
-
-
-def test_an_earlier_regression_run_does_not_know_later_ones(store: Store, plan: TestPlan) -> None:
+def test_an_earlier_regression_run_does_not_know_later_ones(
+    store: Store, view: RegressionView, plan: TestPlan
+) -> None:
+    latest = view
+    first = history.view(store, NAMES[0], plan)
+    assert first.difference is None
+    assert [point.name for point in first.trend] == NAMES[:1]
     view = history.view(store, NAMES[1], plan)
     data = next(bucket for bucket in view.buckets if bucket.kind == "data")
     assert (data.first_regression, data.regression_runs) == (NAMES[0], 2)
@@ -232,12 +222,11 @@ def test_an_earlier_regression_run_does_not_know_later_ones(store: Store, plan: 
     assert (status.first_regression, status.regression_runs) == (NAMES[1], 1)
     assert [len(bucket.runs) for bucket in view.buckets] == [3, 2, 1, 1]
     assert [point.name for point in view.trend] == NAMES[:2]
-    assert view.all_time.groups["mte_gm_ub"].hits["len"].sum() < (
-        history.view(store, NAMES[2], plan).all_time.groups["mte_gm_ub"].hits["len"].sum()
-    )
+    earlier, later = (one.all_time.groups["mte_gm_ub"].hits["len"] for one in (view, latest))
+    assert earlier.sum() < later.sum()
 
 
-def test_trend_ends_with_the_regression_run_itself(view: RegressionView) -> None:
+def test_trend_ends_with_the_regression_run_itself(view: RegressionView, store: Store) -> None:
     assert [point.name for point in view.trend] == NAMES
     assert view.trend[-1].coverage == view.coverage.percent
     percents = [point.coverage or 0.0 for point in view.trend]
@@ -245,11 +234,8 @@ def test_trend_ends_with_the_regression_run_itself(view: RegressionView) -> None
     assert view.trend[-1].runs == 22
     assert view.trend[0].groups.keys() == view.trend[2].groups.keys()
     assert view.trend[0].code == {"line": 70.0, "branch": 50.0}
-
-
-def test_a_long_trend_has_the_last_regression_runs(store: Store) -> None:
-    points = history.trend(store, history.regression_run(store), 2)
-    assert [point.name for point in points] == NAMES[1:]
+    last = history.trend(store, history.regression_run(store), 2)
+    assert [point.name for point in last] == NAMES[1:]
 
 
 def test_coverage_of_the_regression_run_and_of_all_time(store: Store, view: RegressionView) -> None:
@@ -272,13 +258,6 @@ def test_plan_and_specification_have_the_results(view: RegressionView) -> None:
     assert rule.tests == {"illegal": 12}
 
 
-def test_notes_of_the_coordinator_and_what_tables_say(view: RegressionView) -> None:
-    assert list(view.notes) == [
-        f"{made.LOST}: worker host-1:99 was lost (killed by SIGKILL), begun again",
-        "directed-icarus-gm256-local256-s0000: the record is missing: no record.json",
-    ]
-
-
 def test_what_moved_since_the_previous_regression_run(view: RegressionView, store: Store) -> None:
     moved = view.difference
     assert moved is not None
@@ -294,12 +273,6 @@ def test_what_moved_since_the_previous_regression_run(view: RegressionView, stor
     assert (back.won, back.lost) == (moved.lost, moved.won)
 
 
-def test_the_first_regression_run_has_nothing_before_it(store: Store, plan: TestPlan) -> None:
-    view = history.view(store, NAMES[0], plan)
-    assert view.difference is None
-    assert [point.name for point in view.trend] == NAMES[:1]
-
-
 def test_code_coverage_is_what_was_handed_in(store: Store, plan: TestPlan) -> None:
     code = CodeView({"fix": {"line": (1, 4)}, "mte1": {"line": (2, 4)}}, (), 3)
     view = history.view(store, NAMES[2], plan, code=code)
@@ -309,29 +282,28 @@ def test_code_coverage_is_what_was_handed_in(store: Store, plan: TestPlan) -> No
 
 
 def test_exclusions_are_applied_everywhere(store: Store, plan: TestPlan) -> None:
-    def exclude(coverage: Coverage) -> None:
-        counts = coverage.groups["traffic"]
-        counts.scope["pair"] = np.zeros(160, dtype=bool)
+    def exclude(names: Sequence[str]) -> Callable[[Coverage], None]:
+        def of(coverage: Coverage) -> None:
+            for counts in (coverage.groups[name] for name in names or coverage.groups):
+                counts.scope.update({name: hits < 0 for name, hits in counts.hits.items()})
 
-    view = history.view(store, NAMES[2], plan, exclude=exclude)
+        return of
+
+    view = history.view(store, NAMES[2], plan, exclude=exclude(["traffic"]))
     assert view.coverage.groups["traffic"].total == 0
     assert view.all_time.groups["traffic"].total == 0
     assert view.difference is not None
     assert not [text for text in view.difference.won if text.startswith("traffic")]
     plain = history.difference(store, NAMES[1], NAMES[2])
     assert [text for text in plain.won if text.startswith("traffic")], "it would be seen"
+    nothing = history.view(store, NAMES[2], plan, exclude=exclude([]))
+    assert nothing.coverage.total == 0
+    assert nothing.trend[-1].coverage is None
+    assert nothing.difference is not None
+    assert nothing.difference.coverage == (None, None)
 
 
-def test_with_all_excluded_there_is_no_coverage(store: Store, plan: TestPlan) -> None:
-    def exclude(coverage: Coverage) -> None:
-        for counts in coverage.groups.values():
-            counts.scope.update({name: hits < 0 for name, hits in counts.hits.items()})
-
-    view = history.view(store, NAMES[2], plan, exclude=exclude)
-    assert view.coverage.total == 0
-    assert view.trend[-1].coverage is None
-    assert view.difference is not None
-    assert view.difference.coverage == (None, None)
+FIELDS = ("regression_run", "runs", "buckets", "plan", "spec", "trend", "difference", "notes")
 
 
 @pytest.mark.long
@@ -339,16 +311,7 @@ def test_every_database_shows_the_same(url: str, store: Store, plan: TestPlan) -
     with Store.open(url) as other:
         made.make(other, left=2)
         mine, theirs = (history.view(one, "latest", plan) for one in (other, store))
-    for field in (
-        "regression_run",
-        "runs",
-        "buckets",
-        "plan",
-        "spec",
-        "trend",
-        "difference",
-        "notes",
-    ):
+    for field in FIELDS:
         assert getattr(mine, field) == getattr(theirs, field), field
     for name, counts in theirs.coverage.groups.items():
         for item, hits in counts.hits.items():
@@ -357,12 +320,11 @@ def test_every_database_shows_the_same(url: str, store: Store, plan: TestPlan) -
 
 @pytest.mark.long
 def test_other_engines_and_regressions_are_not_compared(fresh: Store, plan: TestPlan) -> None:
-    day = timedelta(days=1)
     first = made.add_regression(fresh, made.START, runs=6)
-    made.add_regression(fresh, made.START + day, runs=6, duts=["a/dut.toml"])
-    made.add_regression(fresh, made.START + 2 * day, runs=6, regression="smoke")
-    made.add_regression(fresh, made.START + 3 * day, runs=6, left=6)
-    last = made.add_regression(fresh, made.START + 4 * day, runs=6, number=1)
+    made.add_regression(fresh, made.START + DAY, runs=6, duts=["a/dut.toml"])
+    made.add_regression(fresh, made.START + 2 * DAY, runs=6, regression="smoke")
+    made.add_regression(fresh, made.START + 3 * DAY, runs=6, left=6)
+    last = made.add_regression(fresh, made.START + 4 * DAY, runs=6, number=1)
     view = history.view(fresh, "latest", plan)
     assert [point.name for point in view.trend] == [first, last], "and none without a run"
     assert view.difference is not None
@@ -372,14 +334,16 @@ def test_other_engines_and_regressions_are_not_compared(fresh: Store, plan: Test
     assert len(mine) == 4
     assert counts == fresh.merged(mine).groups["traffic"].hits["pair"].sum()
     assert counts < fresh.merged().groups["traffic"].hits["pair"].sum()
+    made.add_regression(fresh, made.START + 5 * DAY, runs=2)
+    narrow = history.view(fresh, "latest", plan)
+    assert set(narrow.all_time.groups) == set(narrow.coverage.groups) == {"mte_gm_ub", "traffic"}
 
 
 @pytest.mark.long
 def test_a_choice_of_runs_is_compared_with_the_same_choice(fresh: Store, plan: TestPlan) -> None:
-    day = timedelta(days=1)
     some = made.add_regression(fresh, made.START, runs=6, items=["random-*"])
-    made.add_regression(fresh, made.START + day, runs=6)
-    again = made.add_regression(fresh, made.START + 2 * day, runs=6, items=["random-*"])
+    made.add_regression(fresh, made.START + DAY, runs=6)
+    again = made.add_regression(fresh, made.START + 2 * DAY, runs=6, items=["random-*"])
     found = history.view(fresh, again, plan)
     assert [point.name for point in found.trend] == [some, again]
     assert found.regression_run.items == ("random-*",)
@@ -403,14 +367,13 @@ def test_a_regression_run_that_was_killed_shows_what_it_has(fresh: Store, plan: 
 def test_a_regression_run_without_recorded_coverage_is_no_point_of_the_trend(
     fresh: Store, plan: TestPlan
 ) -> None:
-    day = timedelta(days=1)
     made.add_regression(fresh, made.START, runs=6)
-    killed = made.add_regression(fresh, made.START + day, runs=6, ended=False)
-    nothing = made.add_regression(fresh, made.START + 2 * day, runs=0, ended=False)
-    broken = made.add_regression(fresh, made.START + 3 * day, runs=6, counted=99, ended=False)
+    killed = made.add_regression(fresh, made.START + DAY, runs=6, ended=False)
+    nothing = made.add_regression(fresh, made.START + 2 * DAY, runs=0, ended=False)
+    broken = made.add_regression(fresh, made.START + 3 * DAY, runs=6, counted=99, ended=False)
     # A coordinator writes this when all builds failed: no groups, and 100 percent of none.
     fresh.end_regression(broken, "complete", Figures(), coverage=100.0)
-    made.add_regression(fresh, made.START + 4 * day, runs=6)
+    made.add_regression(fresh, made.START + 4 * DAY, runs=6)
     points = history.trend(fresh, history.regression_run(fresh))
     assert nothing not in [point.name for point in points]
     assert [point.coverage is None for point in points] == [False, True, True, False]
@@ -437,9 +400,7 @@ def test_reruns_say_of_which_run(fresh: Store) -> None:
 
 
 def test_a_regression_run_without_runs(fresh: Store, plan: TestPlan) -> None:
-    with patch("tb.regress.results.regressions.now_utc", lambda: made.START):
-        name = fresh.begin_regression(regression="nightly", signature="x")
-    view = history.view(fresh, name, plan)
+    view = history.view(fresh, begin(fresh), plan)
     assert view.regression_run.figures.planned == 0
     assert not [*view.runs, *view.buckets, *view.notes]
     assert view.coverage.groups == {}
@@ -449,20 +410,27 @@ def test_a_regression_run_without_runs(fresh: Store, plan: TestPlan) -> None:
 
 
 @pytest.mark.long
-def test_a_failed_build_is_a_note(fresh: Store, plan: TestPlan) -> None:
-    name = made.add_regression(fresh, made.START, runs=6)
-    config = "icarus-gm128-local128"
-    fresh.note_build(name, config, inputs="", seconds=1.0, error="pto_mte2.v:3: syntax error\nmore")
-    notes = history.view(fresh, name, plan).notes
-    assert f"the build {config} failed: pto_mte2.v:3: syntax error" in notes
+def test_notes_of_the_coordinator_and_what_tables_say(
+    view: RegressionView, fresh: Store, plan: TestPlan
+) -> None:
+    assert list(view.notes) == [
+        f"{made.LOST}: worker host-1:99 was lost (killed by SIGKILL), begun again",
+        "directed-icarus-gm256-local256-s0000: the record is missing: no record.json",
+    ]
+    killed = made.add_regression(fresh, made.START, runs=6, number=1, ended=False)
+    error = "pto_mte2.v:3: syntax error\nmore"
+    fresh.note_build(killed, "icarus", inputs="", seconds=1.0, error=error)
+    notes = history.view(fresh, killed, plan).notes
+    assert list(notes[:2]) == [
+        "the build icarus failed: pto_mte2.v:3: syntax error",
+        f"{made.LOST}: worker host-1:99 was lost with it, attempt 1 (killed by SIGKILL)",
+    ]
 
 
 @pytest.mark.long
 def test_many_broken_runs_do_not_fill_the_notes(fresh: Store, plan: TestPlan) -> None:
-    with patch("tb.regress.results.regressions.now_utc", lambda: made.START):
-        name = fresh.begin_regression(regression="nightly", signature="x")
     planned = made.jobs(30)
-    fresh.plan_runs(name, planned)
+    name = begin(fresh, planned)
     for number, job in enumerate(planned):
         error = "the build x failed" if number == 0 else f"no record\nof {job.key}"
         values = {"key": job.key, "kind": "run", "started": made.START, "ended": made.START}

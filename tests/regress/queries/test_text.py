@@ -48,16 +48,13 @@ def test_history_is_a_line_for_each_regression_run() -> None:
     assert second.split()[9] == "-", "no coverage is neither 0 nor 100 percent"
 
 
-def test_history_fits_a_narrow_terminal() -> None:
+def test_history_fits_a_narrow_terminal_and_without_a_row_says_what_makes_one() -> None:
     figures = Figures(planned=2000, done=1999, passed=1998, transactions=10**10, wall_seconds=3725)
     shown = text.as_text(text.history([regression_run("2026-11-22.1", figures=figures)], 80), 80)
     header, row = shown.splitlines()
     assert "…" not in shown
     assert row.split()[:3] == ["2026-11-22.1", "complete", "1999/2000"]
     assert "commit" not in header
-
-
-def test_history_without_regression_runs_says_what_makes_one() -> None:
     assert "make nightly" in text.as_text(text.history([]))
 
 
@@ -66,12 +63,6 @@ def test_history_without_regression_runs_says_what_makes_one() -> None:
 )
 def test_durations(seconds: float, wanted: str) -> None:
     assert text.duration(seconds) == wanted
-
-
-def test_difference_with_a_regression_run_that_counted_nothing() -> None:
-    moved = Difference("a", "b", coverage=(None, 98.25), rate=(1000.0, 900.0))
-    lines = text.as_text(text.difference(moved)).splitlines()
-    assert lines[1] == "coverage       - -> 98.25 %"
 
 
 @pytest.mark.long
@@ -106,11 +97,14 @@ def test_difference_names_what_moved() -> None:
     assert "  g.p: 0; 1; 2; 3; 4; 5; 6; 7; 8; 9; 10; 11; and 13 more" in lines
 
 
-def test_of_many_points_the_first_are_named() -> None:
-    moved = Difference("a", "b", lost=tuple(f"g.p{number}: x" for number in range(25)))
+def test_of_many_points_the_first_are_named_and_what_was_not_counted_is_a_dash() -> None:
+    moved = Difference(
+        "a", "b", lost=tuple(f"g.p{n}: x" for n in range(25)), coverage=(None, 98.25)
+    )
     lines = text.as_text(text.difference(moved)).splitlines()
     assert lines[-2:] == ["  g.p19: x", "  and 5 more"]
     assert "coverage lost  25" in lines
+    assert lines[1] == "coverage       - -> 98.25 %"
 
 
 @pytest.mark.long
