@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,8 @@ from tb.regress.workers.job import Job, Outcome
 
 START = datetime(2026, 3, 1, 22, 0, tzinfo=UTC)
 FAILURE = Failure(kind="data", op="mte_gm_ub", text="row 3 differs")
+# The quick kind: these processes open a database of their own, and no other thread is there.
+FORK = multiprocessing.get_context("fork")
 BUCKET = bucket_id(signature_of(FAILURE))
 
 
@@ -93,7 +96,7 @@ def text(found: Coverage) -> str:
     return json.dumps(to_json(found), indent=2)
 
 
-def total(seeds: range) -> Coverage:
+def total(seeds: Sequence[int]) -> Coverage:
     """Sum of the coverage of these seeds."""
     found = coverage(seeds[0])
     for seed in seeds[1:]:
@@ -142,3 +145,12 @@ def dead_pid() -> int:
     """The number of a process that is gone."""
     with subprocess.Popen(["true"]) as process:
         return process.pid
+
+
+def together(*processes: Any) -> None:
+    """Starts processes and waits until all have ended well."""
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(180)
+    assert [process.exitcode for process in processes] == [0] * len(processes)

@@ -15,8 +15,8 @@ from tb.coverage.export.exchange import to_json
 from tb.regress.queries import history
 from tb.regress.results.connect import parse, shown
 from tb.regress.results.store import Store, StoreError
-from tests.regress import conftest, made
-from tests.regress.conftest import Server, server_programs, server_user
+from tests.regress import made
+from tests.regress.conftest import Server
 from tests.regress.samples import coverage, job, jobs, outcome, text
 
 
@@ -27,16 +27,18 @@ def refused(url: str, *, create: bool = True) -> StoreError:
     return caught.value
 
 
-@pytest.mark.parametrize("url", ["results.db", "", "sqlite://", "sqlite:///:memory:"])
-def test_a_url_that_is_none(url: str) -> None:
+URL_FORMS = "sqlite:///path postgresql+psycopg://"
+
+
+@pytest.mark.parametrize(
+    ("url", "what", "legal"),
+    [(url, f"'{url}'", URL_FORMS) for url in ("results.db", "", "sqlite://", "sqlite:///:memory:")]
+    + [("orable://user@host/name", "no database is called 'orable'", "")],
+)
+def test_a_url_of_no_database(url: str, what: str, legal: str) -> None:
     error = refused(url)
-    assert f"'{url}'" in error.what
-    assert "sqlite:///path" in error.legal
-    assert "postgresql+psycopg://" in error.legal
-
-
-def test_an_unknown_database() -> None:
-    assert "no database is called 'orable'" in refused("orable://user@host/name").what
+    assert what in error.what
+    assert all(form in error.legal for form in legal.split())
 
 
 def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,17 +65,13 @@ def test_a_medium_that_cannot_be_written_is_read(
             made.add_regression(reader, made.START, runs=2)
 
 
-def test_passwords_are_not_shown() -> None:
-    assert "secret" not in shown(parse("postgresql://user:secret@host/name"))
-
-
 def test_a_server_that_does_not_answer() -> None:
     """No process listens on port 1."""
     pytest.importorskip("psycopg")
     error = refused("postgresql://user:secret@127.0.0.1:1/name")
     assert "cannot be opened" in error.what
     assert "127.0.0.1:1" in error.where
-    assert "secret" not in str(error)
+    assert "secret" not in str(error) + shown(parse("postgresql://user:secret@host/name"))
 
 
 def test_results_that_are_not_there(tmp_path: Path) -> None:
@@ -85,16 +83,17 @@ def test_results_that_are_not_there(tmp_path: Path) -> None:
     assert refused(f"sqlite:///{tmp_path}/none.db", create=False).what == error.what
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
+def test_places_of_other_files_and_databases(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a report, " * 1000)
     error = refused(f"sqlite:///{tmp_path}/file/results.db")
     assert "folder" in error.what
     assert error.where == str(tmp_path / "file")
-
-
-def test_a_folder_instead_of_a_file(tmp_path: Path) -> None:
-    error = refused(f"sqlite:///{tmp_path}")
-    assert "cannot be opened" in error.what
+    assert "no results database" in refused(f"sqlite:///{tmp_path}/file").what
+    assert (tmp_path / "file").read_text() == "a report, " * 1000
+    assert "cannot be opened" in refused(f"sqlite:///{tmp_path}").what
+    with sqlite3.connect(tmp_path / "other.db") as connection:
+        connection.execute("CREATE TABLE run (name TEXT)")
+    assert "table run" in refused(f"sqlite:///{tmp_path}/other.db").what
 
 
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
@@ -111,18 +110,6 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
         assert store.unfinished("nightly", "plan") is None  # reading it is all right
         with pytest.raises(StoreError, match="cannot be written"):
             store.begin_regression(regression="nightly", signature="plan")
-
-
-def test_a_file_of_something_else(tmp_path: Path) -> None:
-    (tmp_path / "results.db").write_text("a report, " * 1000)
-    assert "no results database" in refused(f"sqlite:///{tmp_path}/results.db").what
-    assert (tmp_path / "results.db").read_text().startswith("a report, ")
-
-
-def test_a_database_of_somebody_else(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "results.db") as connection:
-        connection.execute("CREATE TABLE run (name TEXT)")
-    assert "table run" in refused(f"sqlite:///{tmp_path}/results.db").what
 
 
 @pytest.mark.long
@@ -184,28 +171,6 @@ def test_a_percent_in_the_path_is_no_pattern(tmp_path: Path) -> None:
 
 
 # --- Properties of a database server that a file lacks; test_store.py runs on both
-
-
-def test_programs_are_found_where_packages_put_them(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for version in ("9.6", "15", "17"):
-        (tmp_path / version / "bin").mkdir(parents=True)
-        (tmp_path / version / "bin" / "initdb").touch(mode=0o755)
-    monkeypatch.setattr(conftest, "PLACES", (f"{tmp_path}/*/bin",))
-    assert server_programs() == tmp_path / "17" / "bin"
-    monkeypatch.setattr(conftest, "PLACES", ())
-    monkeypatch.setenv("PATH", str(tmp_path / "15" / "bin"))
-    assert server_programs() == tmp_path / "15" / "bin"
-    monkeypatch.setenv("PATH", "/nowhere")
-    assert server_programs() is None
-
-
-def test_root_runs_the_server_as_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert server_user() in ("postgres", "nobody")
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert server_user() is None
 
 
 def test_an_unknown_database_of_a_server(server: Server) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from tb.coverage.export.exchange import from_json, to_json
 from tb.coverage.model import CoverageError
 from tb.regress.results.hits import (
     Definition,
+    GroupHits,
     Sums,
     coverage_of,
     names,
@@ -26,8 +27,9 @@ from tb.regress.results.hits import (
 from tests.regress.samples import coverage, group, text
 
 
-def definition(name: str, digest: str = "a", width: int = 256) -> Definition:
-    return Definition(name, digest, width, {})
+def add(sums: Sums, parts: Sequence[GroupHits]) -> None:
+    for number, part in enumerate(parts):
+        sums.add(number, pack_hits(part.hits), pack_scope(part.scope))
 
 
 @pytest.mark.parametrize("seed", [1, 3])
@@ -35,8 +37,7 @@ def test_a_coverage_is_the_same_when_put_together_again(seed: int) -> None:
     given = coverage(seed)
     sums = Sums()
     parts = split(text(given))
-    for number, part in enumerate(parts):
-        sums.add(number, pack_hits(part.hits), pack_scope(part.scope))
+    add(sums, parts)
     found = {
         number: Definition(part.name, part.digest, 256, json.loads(part.definition))
         for number, part in enumerate(parts)
@@ -55,8 +56,7 @@ def test_sums_are_those_of_coverages_merged() -> None:
     for seed in range(20):
         if seed:
             merged.merge(coverage(seed))
-        for number, part in enumerate(split(text(coverage(seed)))):
-            sums.add(number, pack_hits(part.hits), pack_scope(part.scope))
+        add(sums, split(text(coverage(seed))))
     for number, counts in enumerate(merged.groups.values()):
         flat = np.concatenate(list(counts.hits.values()))
         assert (sums.hits[number] == flat).all()
@@ -66,11 +66,9 @@ def test_sums_are_those_of_coverages_merged() -> None:
 
 
 def test_scopes_are_united() -> None:
-    sums = Sums()
-    one, two = np.array([True, False, False]), np.array([False, True, False])
-    hits = pack_hits(np.zeros(3, dtype=np.int64))
-    sums.add(1, hits, pack_scope(one))
-    sums.add(1, hits, pack_scope(two))
+    sums, hits = Sums(), pack_hits(np.zeros(3, dtype=np.int64))
+    for scope in ([True, False, False], [False, True, False]):
+        sums.add(1, hits, pack_scope(np.array(scope)))
     assert sums.scope[1] is not None
     assert sums.scope[1].tolist() == [True, True, False]
     sums.add(1, hits, b"")
@@ -96,10 +94,10 @@ def test_digest_is_of_the_definition_alone() -> None:
 
 def test_names_tell_definitions_apart() -> None:
     found = {
-        1: definition("mte_gm_ub", "aaaaaaaa", 128),
-        2: definition("mte_gm_ub", "bbbbbbbb", 256),
-        3: definition("mte_gm_ub", "cccccccc", 128),
-        4: definition("traffic"),
+        1: Definition("mte_gm_ub", "aaaaaaaa", 128, {}),
+        2: Definition("mte_gm_ub", "bbbbbbbb", 256, {}),
+        3: Definition("mte_gm_ub", "cccccccc", 128, {}),
+        4: Definition("traffic", "a", 256, {}),
     }
     assert names(found, {1: 3, 2: 9, 3: 1, 4: 1}) == {
         2: "mte_gm_ub",
@@ -109,27 +107,23 @@ def test_names_tell_definitions_apart() -> None:
     }
 
 
-def _schema(data: dict[str, Any]) -> None:
-    data["schema"] = "pto-dv-coverage-9"
+BROKEN: dict[str, tuple[tuple[str | int, ...], object]] = {
+    "another schema": (("schema",), "pto-dv-coverage-9"),
+    "no points": (("groups", 0, "points"), None),
+    "a cross without cells": (("groups", 0, "crosses", 0, "hits"), [1]),
+    "a word for a number": (("groups", 0, "points", 0, "bins", 0, "hits"), "many"),
+}
 
 
-def _no_points(data: dict[str, Any]) -> None:
-    del data["groups"][0]["points"]
-
-
-def _cells(data: dict[str, Any]) -> None:
-    data["groups"][0]["crosses"][0]["hits"].pop()
-
-
-def _words(data: dict[str, Any]) -> None:
-    data["groups"][0]["points"][0]["bins"][0]["hits"] = "many"
-
-
-@pytest.mark.parametrize("breaking", [_schema, _no_points, _cells, _words])
-def test_broken_coverage_is_an_error(breaking: Callable[[dict[str, Any]], None]) -> None:
+@pytest.mark.parametrize(("place", "value"), BROKEN.values(), ids=BROKEN)
+def test_broken_coverage_is_an_error(place: tuple[str | int, ...], value: object) -> None:
     data = to_json(coverage(1))
     from_json(data)
-    breaking(data)
+    *outer, last = place
+    at: Any = data
+    for key in outer:
+        at = at[key]
+    at[last] = value
     with pytest.raises(CoverageError):
         split(json.dumps(data))
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from typing import Any
 
 import pytest
@@ -14,19 +13,20 @@ from tb.coverage.model import Coverage, CoverGroup, Cross, point
 from tb.regress.queries.views import Figures
 from tb.regress.results.database import HitsTable, RegressionRunTable
 from tb.regress.results.store import Store
+from tb.regress.workers.job import Job
 from tests.processor import processor_seconds
 from tests.regress.samples import begin, column, coverage, group, job, jobs, outcome, text, total
 
-# The quick kind: these processes open a database of their own, and no other thread is there.
-FORK = multiprocessing.get_context("fork")
+
+def finish(store: Store, regression: str, planned: Job, found: Coverage) -> None:
+    store.finish_run(regression, outcome(planned, coverage=text(found)), state="pass")
 
 
 def cover(store: Store, seeds: range, end: Any = "complete") -> str:
     planned = [job(f"r{seed}", seed=seed) for seed in seeds]
     regression = begin(store, planned)
     for item in planned:
-        done = outcome(item, coverage=text(coverage(item.settings.seed)))
-        store.finish_run(regression, done, state="pass")
+        finish(store, regression, item, coverage(item.settings.seed))
     if end:
         store.end_regression(regression, end, Figures())
     return regression
@@ -54,12 +54,10 @@ def test_sums_of_a_regression_run_never_hide_a_run(store: Store) -> None:
     planned = jobs(3)
     regression = begin(store, planned)
     for item in planned[:2]:
-        store.finish_run(regression, outcome(item, coverage=text(coverage(item.settings.seed))),
-                         state="pass")  # fmt: skip
+        finish(store, regression, item, coverage(item.settings.seed))
     store.end_regression(regression, "complete", Figures())
     assert to_json(store.merged()) == to_json(total(range(2)))
-    late = outcome(planned[2], coverage=text(coverage(2)))
-    store.finish_run(regression, late, state="pass")
+    finish(store, regression, planned[2], coverage(2))
     assert to_json(store.merged()) == to_json(total(range(3)))
     store.end_regression(regression, "complete", Figures())
     store.end_regression(regression, "complete", Figures())
@@ -80,19 +78,15 @@ def test_groups_defined_differently_stay_apart(store: Store) -> None:
     regression = begin(store, planned)
     given = [coverage(1, [*narrow, shared]), coverage(2, [*wide, shared]), coverage(4, wide)]
     for item, counts in zip(planned, given, strict=True):
-        store.finish_run(regression, outcome(item, coverage=text(counts)), state="pass")
+        finish(store, regression, item, counts)
     found = store.merged()
     assert found.groups["mte_gm_ub (gm 128)"].hits["len"].tolist() == [
         *given[0].groups["mte_gm_ub"].hits["len"]
     ]
     assert list(found.groups) == ["mte_gm_ub (gm 128)", "rules", "mte_gm_ub"]
-    both = Coverage((shared,))
-    both.groups["rules"] = given[0].groups["rules"]
-    alone = Coverage((shared,))
-    alone.groups["rules"] = given[1].groups["rules"]
-    both.merge(alone)
-    for name, hits in both.groups["rules"].hits.items():
-        assert (found.groups["rules"].hits[name] == hits).all()
+    for name, hits in found.groups["rules"].hits.items():
+        parts = [one.groups["rules"].hits[name] for one in given[:2]]
+        assert (hits == parts[0] + parts[1]).all()
     assert found.groups["mte_gm_ub (gm 128)"].group.name == "mte_gm_ub (gm 128)"
 
 
@@ -100,8 +94,7 @@ def test_all_time_coverage_has_the_definitions_of_a_regression_run(store: Store)
     """Groups with another definition in an earlier version of the bench cannot be added up."""
     planned = jobs(1)
     old = begin(store, planned)
-    before = coverage(1, [group(bus_bytes=16), group("rules", 16)])
-    store.finish_run(old, outcome(planned[0], coverage=text(before)), state="pass")
+    finish(store, old, planned[0], coverage(1, [group(bus_bytes=16), group("rules", 16)]))
     new = cover(store, range(2), "")
     assert list(store.merged(definitions_of=new).groups) == ["mte_gm_ub", "traffic"]
     assert to_json(store.merged(definitions_of=new)) == to_json(store.merged([new]))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import sqlite3
 from typing import Any
 
@@ -16,9 +15,7 @@ from tb.regress.results import connect
 from tb.regress.results.connect import parse, write_ahead
 from tb.regress.results.database import SCHEMA, Base
 from tb.regress.results.store import Store, StoreError
-from tests.regress.samples import jobs
-
-FORK = multiprocessing.get_context("fork")
+from tests.regress.samples import FORK, jobs, together
 
 DIGEST = {1: "d50b5d4447d57e7c", 2: "53733d14905a8483", 3: "6d9ea6bb7fc249e3"}
 """Version -> digest of its tables. Once databases of a version exist, a change needs the next."""
@@ -64,9 +61,6 @@ def refused(url: str) -> StoreError:
 
 def test_changed_tables_have_a_new_version() -> None:
     assert DIGEST[SCHEMA] == digest(Base.metadata)
-
-
-def test_a_changed_table_changes_the_digest() -> None:
     changed = MetaData(naming_convention=Base.metadata.naming_convention)
     for table in Base.metadata.sorted_tables:
         table.to_metadata(changed)
@@ -145,13 +139,13 @@ class Locked:
             raise sqlite3.OperationalError(self.message)
 
 
-def test_a_journal_that_another_process_changes_is_waited_for() -> None:
+def test_a_journal_that_another_process_changes_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Other errors are not tried again."""
     cursor = Locked(2)
     write_ahead(cursor)
     assert cursor.times == -1
-
-
-def test_other_errors_of_the_journal_are_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     full = Locked(2, "database or disk is full")
     with pytest.raises(sqlite3.OperationalError, match="full"):
         write_ahead(full)
@@ -164,12 +158,7 @@ def test_other_errors_of_the_journal_are_not_tried_again(monkeypatch: pytest.Mon
 @pytest.mark.long
 def test_several_that_open_a_new_database_at_once(url: str) -> None:
     go = FORK.Barrier(4)
-    processes = [FORK.Process(target=open_at_once, args=(url, go)) for _ in range(4)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(180)
-    assert [process.exitcode for process in processes] == [0] * 4
+    together(*[FORK.Process(target=open_at_once, args=(url, go)) for _ in range(4)])
     with Store.open(url) as store:
         regression_run = store.begin_regression(regression="nightly", signature="plan")
         store.plan_runs(regression_run, jobs(1))

@@ -3,20 +3,20 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from sqlalchemy import select, update
 
 from tb.coverage.export.exchange import to_json
+from tb.record.record import RunStatus
 from tb.regress.queries import history
 from tb.regress.queries.views import Figures
 from tb.regress.results import regressions
 from tb.regress.results.database import RegressionRunTable, RunTable
-from tb.regress.results.store import Store, StoreError
-from tb.regress.workers.job import Lost, Outcome
+from tb.regress.results.store import Finished, Store, StoreError
+from tb.regress.workers.job import Job, Lost, Outcome
 from tests.regress.samples import (
     BUCKET,
     begin,
@@ -32,8 +32,11 @@ from tests.regress.samples import (
     text,
 )
 
-# The quick kind: these processes open a database of their own, and no other thread is there.
-FORK = multiprocessing.get_context("fork")
+
+def finish(store: Store, regression: str, planned: Job, how: Any, **more: Any) -> Finished | None:
+    """Writes an outcome whose record has the state of the run."""
+    status = how if how in get_args(RunStatus) else "pass"
+    return store.finish_run(regression, outcome(planned, status=status), state=how, **more)
 
 
 # --- regression runs ------------------------------------------------------------------------------
@@ -44,19 +47,9 @@ def test_regression_runs_of_a_day_are_counted(store: Store) -> None:
     day = names[0].rsplit(".", 1)[0]
     assert names == [f"{day}.{number}" for number in range(1, 12)]
     assert column(store, RegressionRunTable.about)[-1]["folder"] == f"nightly/{day}.11"
-
-
-def test_times_come_back_with_their_zone(store: Store) -> None:
-    begin(store)
-    (started,) = column(store, RegressionRunTable.started)
+    started = column(store, RegressionRunTable.started)[0]
     assert started.utcoffset() == timedelta(0)
     assert abs((regressions.now_utc() - started).total_seconds()) < 60
-
-
-def test_a_regression_run_that_runs_is_not_resumed(store: Store) -> None:
-    regression = begin(store)
-    assert store.unfinished("nightly", "plan") is None
-    assert not store.adopt(regression)
 
 
 def test_an_interrupted_regression_run_is_resumed_by_its_own_plan(store: Store) -> None:
@@ -71,12 +64,24 @@ def test_an_interrupted_regression_run_is_resumed_by_its_own_plan(store: Store) 
     assert column(store, RegressionRunTable.ended) == [None]
 
 
-@pytest.mark.parametrize("status", ["complete", "budget", "error"])
-def test_a_regression_run_that_ended_is_not_resumed(store: Store, status: Any) -> None:
+@pytest.mark.parametrize("status", ["", "complete", "budget", "error"])
+def test_a_regression_run_that_runs_or_ended_is_not_resumed(store: Store, status: Any) -> None:
     regression = begin(store)
-    store.end_regression(regression, status, Figures())
+    if status:
+        store.end_regression(regression, status, Figures())
     assert store.unfinished("nightly", "plan") is None
     assert not store.adopt(regression)
+
+
+def test_only_the_latest_with_runs_left_is_resumed(store: Store) -> None:
+    """A newer regression run exists: the interrupted one stays interrupted."""
+    store.end_regression(begin(store), "interrupted", Figures())
+    store.end_regression(begin(store), "complete", Figures())
+    assert store.unfinished("nightly", "plan") is None
+    third = begin(store, jobs(1))
+    finish(store, third, jobs(1)[0], "pass")
+    store.end_regression(third, "interrupted", Figures())
+    assert store.unfinished("nightly", "plan") is None
 
 
 def test_a_dead_coordinator_is_noticed_at_once(store: Store) -> None:
@@ -96,20 +101,6 @@ def test_a_silent_coordinator_elsewhere_is_taken_for_dead(
     late = regressions.now_utc() - timedelta(seconds=regressions.STALE_SECONDS + 1)
     put(store, regression, heartbeat=late)
     assert store.unfinished("nightly", "plan") == regression
-
-
-def test_a_regression_run_without_runs_left_is_not_resumed(store: Store) -> None:
-    regression = begin(store, jobs(1))
-    store.finish_run(regression, outcome(jobs(1)[0]), state="pass")
-    store.end_regression(regression, "interrupted", Figures())
-    assert store.unfinished("nightly", "plan") is None
-
-
-def test_the_latest_regression_run_alone_is_resumed(store: Store) -> None:
-    """A newer regression run exists: the interrupted one stays interrupted."""
-    store.end_regression(begin(store), "interrupted", Figures())
-    store.end_regression(begin(store), "complete", Figures())
-    assert store.unfinished("nightly", "plan") is None
 
 
 def test_wall_time_leaves_interruptions_out(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +165,9 @@ def test_runs_are_left_in_the_order_of_the_plan(store: Store) -> None:
     planned = jobs(5)[::-1]
     regression = begin(store, planned)
     assert store.jobs_left(regression) == planned
-    store.finish_run(regression, outcome(planned[1]), state="pass")
+    finish(store, regression, planned[1], "pass")
+    stopped = outcome(planned[0], stopped=True)
+    assert store.finish_run(regression, stopped, state="interrupted") is None
     assert store.jobs_left(regression) == [planned[0], *planned[2:]]
 
 
@@ -195,7 +188,6 @@ def test_a_run_counts_once(store: Store) -> None:
 def test_what_a_run_leaves(store: Store) -> None:
     planned = jobs(1)[0]
     regression = begin(store, [planned])
-    store.note_build(regression, "verilator", inputs="abc", seconds=30.0)
     done = outcome(planned, status="fail", attempt=2)
     found = store.finish_run(
         regression, done, state="fail", identity="id", folder="nightly/runs/r0/2"
@@ -203,8 +195,6 @@ def test_what_a_run_leaves(store: Store) -> None:
     assert found == (run_id(found), "fail", BUCKET)
     assert done.record is not None
     assert store.planned(run_id(found)) == (regression, planned, done.record)
-    (builds,) = column(store, RegressionRunTable.builds)
-    assert builds == {"verilator": {"inputs": "abc", "seconds": 30.0, "error": ""}}
     with store.reading() as session:
         row = session.scalars(select(RunTable)).one()
         assert (row.state, row.bucket, row.identity) == ("fail", BUCKET, "id")
@@ -232,15 +222,6 @@ def test_a_run_without_record(store: Store) -> None:
     (row,) = history.runs(store, regression)
     assert row.message == "result.json is truncated\ufffd?"
     assert row.command == planned[0].settings.command()
-
-
-def test_a_stopped_run_stays_planned(store: Store) -> None:
-    planned = jobs(1)
-    regression = begin(store, planned)
-    assert (
-        store.finish_run(regression, outcome(planned[0], stopped=True), state="interrupted") is None
-    )
-    assert store.jobs_left(regression) == planned
 
 
 @pytest.mark.parametrize(("given", "kept"), [("pass", "error"), ("fail", "fail")])
@@ -276,14 +257,10 @@ def test_lost_attempts_are_counted_each_once(store: Store) -> None:
     )
 
 
-def test_a_lost_build_is_no_run(store: Store) -> None:
+def test_builds_are_no_runs_and_the_last_of_two_is_kept(store: Store) -> None:
     regression = begin(store)
     assert store.lose(regression, Lost(key="build-verilator", attempt=2)) == 2
     assert column(store, RunTable.lost) == [[]] * 3
-
-
-def test_of_two_builds_the_last_is_kept(store: Store) -> None:
-    regression = begin(store)
     store.note_build(regression, "verilator", inputs="", seconds=1.0, error="no compiler")
     store.note_build(regression, "verilator", inputs="abc", seconds=30.0)
     (builds,) = column(store, RegressionRunTable.builds)
@@ -308,48 +285,39 @@ def test_expected_seconds_are_those_of_passes(store: Store) -> None:
 # --- flaky ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("before", "after"), [("pass", "fail"), ("hang", "pass")])
-def test_equal_runs_that_end_differently_are_flaky(store: Store, before: Any, after: Any) -> None:
-    planned = [job("a"), job("b"), job("c", seed=2)]
+@pytest.mark.parametrize(
+    ("ends", "identities", "states"),
+    [
+        ("pass fail fail", "same other same", "flaky fail flaky"),
+        ("hang pass pass", "same other same", "flaky pass flaky"),
+        # Without a verdict a run contradicts nothing.
+        ("pass error pass", "same same same", "pass error pass"),
+        ("pass interrupted pass", "same same same", "pass interrupted pass"),
+        # Runs of unknown identity are compared with nothing.
+        ("pass fail hang", "  ", "pass fail hang"),
+    ],
+)
+def test_equal_runs_that_end_differently_are_flaky(
+    store: Store, ends: str, identities: str, states: str
+) -> None:
+    planned = [job("a"), job("b", seed=2), job("c")]
     regression = begin(store, planned)
-    one = store.finish_run(regression, outcome(planned[0]), state=before, identity="same")
-    other = store.finish_run(regression, outcome(planned[2]), state=after, identity="other")
-    two = store.finish_run(regression, outcome(planned[1]), state=after, identity="same")
-    assert [state(store, number) for number in (one, two, other)] == ["flaky", "flaky", after]
+    found = [
+        finish(store, regression, item, how, identity=identity)
+        for item, how, identity in zip(planned, ends.split(), identities.split(" "), strict=True)
+    ]
+    assert [state(store, one) for one in found] == states.split()
 
 
 def test_an_earlier_regression_run_keeps_its_state(store: Store) -> None:
-    planned = jobs(1)
-    numbers = []
-    for how in ("pass", "fail", "pass"):
-        done = outcome(planned[0], status=how)
-        assert done.record is not None
-        numbers.append(
-            store.finish_run(begin(store, planned), done, state=done.record.status, identity="same")
-        )
+    numbers = [
+        finish(store, begin(store, jobs(1)), jobs(1)[0], how, identity="same")
+        for how in ("pass", "fail", "pass")
+    ]
     assert [state(store, number) for number in numbers] == ["pass", "flaky", "flaky"]
     record = store.planned(run_id(numbers[1]))[2]
     assert record is not None
     assert record.status == "fail"
-
-
-@pytest.mark.parametrize("how", ["error", "interrupted"])
-def test_a_run_without_verdict_contradicts_nothing(store: Store, how: Any) -> None:
-    planned = [job("a"), job("b"), job("c")]
-    regression = begin(store, planned)
-    numbers = [
-        store.finish_run(regression, outcome(item), state=kind, identity="same")
-        for item, kind in zip(planned, ("pass", how, "pass"), strict=True)
-    ]
-    assert [state(store, number) for number in numbers] == ["pass", how, "pass"]
-
-
-def test_runs_of_unknown_identity_are_compared_with_nothing(store: Store) -> None:
-    planned = [job("a"), job("b")]
-    regression = begin(store, planned)
-    one = store.finish_run(regression, outcome(planned[0]), state="pass")
-    two = store.finish_run(regression, outcome(planned[1]), state="fail")
-    assert [state(store, number) for number in (one, two)] == ["pass", "fail"]
 
 
 @pytest.mark.parametrize(
@@ -360,23 +328,12 @@ def test_runs_of_unknown_identity_are_compared_with_nothing(store: Store) -> Non
 def test_a_rerun_that_ends_differently(
     store: Store, again: Any, identity: str, flaky: bool
 ) -> None:
-    planned = jobs(1)
-    regression = begin(store, planned)
-    done = outcome(planned[0], status="fail")
-    found = store.finish_run(regression, done, state="fail", identity="same")
-    second = outcome(planned[0], status=again, waves="dump.fst", timeline="trace.json")
+    (planned,) = jobs(1)
+    found = finish(store, begin(store, [planned]), planned, "fail", identity="same")
+    stopped = outcome(planned, stopped=True)
+    assert not store.note_rerun(run_id(found), stopped, state="pass", identity="same")
+    second = outcome(planned, status=again, waves="dump.fst", timeline="trace.json")
     assert store.note_rerun(run_id(found), second, state=again, identity=identity) == flaky
     assert state(store, found) == ("flaky" if flaky else "fail")
     ((rerun,),) = column(store, RunTable.reruns)
     assert (rerun["state"], rerun["waves"]) == (again, "dump.fst")
-
-
-def test_a_stopped_rerun_is_none(store: Store) -> None:
-    planned = jobs(1)
-    regression = begin(store, planned)
-    number = run_id(
-        store.finish_run(regression, outcome(planned[0]), state="fail", identity="same")
-    )
-    stopped = outcome(planned[0], stopped=True)
-    assert not store.note_rerun(number, stopped, state="pass", identity="same")
-    assert column(store, RunTable.reruns) == [[]]

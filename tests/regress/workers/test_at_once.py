@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import time
@@ -17,6 +16,7 @@ from tb.regress.results import merge
 from tb.regress.results.database import RegressionRunTable, RunTable
 from tb.regress.results.store import Store
 from tests.regress.samples import (
+    FORK,
     begin,
     column,
     coverage,
@@ -26,13 +26,11 @@ from tests.regress.samples import (
     outcome,
     put,
     text,
+    together,
     total,
 )
 
 pytestmark = pytest.mark.long
-
-# The quick kind: these processes open a database of their own, and no other thread is there.
-FORK = multiprocessing.get_context("fork")
 
 PAIRS = 4
 
@@ -47,14 +45,6 @@ def write(url: str, seeds: range, own: str, go: Any) -> None:
             store.heartbeat(regression) if not own else None
             done = outcome(item, status="fail", coverage=text(coverage(item.settings.seed)))
             store.finish_run(regression, done, state="fail", identity=f"{item.key}")
-
-
-def together(*processes: Any) -> None:
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(180)
-    assert [process.exitcode for process in processes] == [0] * len(processes)
 
 
 def test_two_regression_runs_at_once_lose_nothing(url: str) -> None:
