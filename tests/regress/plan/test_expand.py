@@ -63,6 +63,11 @@ def keys(jobs: list[Job]) -> list[str]:
     return [job.key for job in jobs]
 
 
+def seeds_of(plan: TestPlan, seeds: int, base: int) -> dict[str, int]:
+    jobs = expand(plan, "short", seeds=seeds, base_seed=base)
+    return {job.key: job.settings.seed for job in jobs}
+
+
 def test_runs_are_named_by_test_build_and_number(tmp_path: Path) -> None:
     jobs = {job.key: job for job in expand(plan_of(tmp_path), "short", seeds=3, base_seed=1)}
     assert sorted(jobs) == sorted(
@@ -129,19 +134,6 @@ def test_one_profile_for_all_runs(tmp_path: Path) -> None:
     assert {job.settings.profile for job in jobs} == {"seed, tail = fill"}
 
 
-def test_engines_under_test_have_the_profile_of_their_manifests(tmp_path: Path) -> None:
-    plan = plan_of(tmp_path, PROFILES)
-    (tmp_path / "mine.v").write_text("module mine; endmodule\n")
-    dut = tmp_path / "dut.toml"
-    dut.write_text(
-        'module = "mine"\nslot = "mte2"\nsources = ["mine.v"]\nprofile = "a5"\n'
-        '[capabilities]\nops = ["mte_gm_ub"]\n'
-    )
-    for profile, wanted in (("", "a5"), ("seed", "seed")):
-        jobs = expand(plan, "both", seeds=1, base_seed=1, duts=(str(dut),), profile=profile)
-        assert {job.settings.profile for job in jobs} == {wanted}
-
-
 def test_every_first_seed_comes_before_any_second_one() -> None:
     jobs = expand(load_testplan(), "nightly", seeds=20, base_seed=7)
     numbers = [int(job.key[-4:]) for job in jobs]
@@ -153,18 +145,13 @@ def test_every_first_seed_comes_before_any_second_one() -> None:
 
 def test_seeds_depend_on_base_and_name_alone(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
-    few = {job.key: job.settings.seed for job in expand(plan, "short", seeds=2, base_seed=1)}
-    many = {job.key: job.settings.seed for job in expand(plan, "short", seeds=9, base_seed=1)}
-    other = {job.key: job.settings.seed for job in expand(plan, "short", seeds=2, base_seed=2)}
+    few, many, other = seeds_of(plan, 2, 1), seeds_of(plan, 9, 1), seeds_of(plan, 2, 2)
     assert few.items() <= many.items()
     assert len(set(many.values())) == len(many)
     assert not set(few.values()) & set(other.values())
-    (tmp_path / "more").mkdir()
     again = '[[regression.runs]]\ntests = ["random"]\nlabel = "a"\n\n'
     at = RUNS.index("[[regression.runs]]")
-    more = plan_of(tmp_path / "more", RUNS[:at] + again + RUNS[at:])
-    found = {job.key: job.settings.seed for job in expand(more, "short", seeds=2, base_seed=1)}
-    assert few.items() < found.items()
+    assert few.items() < seeds_of(plan_of(tmp_path, RUNS[:at] + again + RUNS[at:]), 2, 1).items()
     # A constant, so that no change of ours makes other seeds from the same base seed.
     assert derived_seed(1, "random-verilator-gm256-local256-s0001") == 1875460173
 
@@ -221,37 +208,39 @@ def test_a_build_is_called_as_its_folder(settings: dict[str, object]) -> None:
 
 def test_simulators_can_be_chosen(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
-    one = expand(plan, "short", seeds=1, base_seed=1, sims=["icarus"])
-    assert {job.settings.test for job in one} == {"illegal"}
-    assert {job.settings.sim for job in one} == {"icarus"}
-    both = expand(plan, "short", seeds=1, base_seed=1, sims=["icarus", "verilator"])
-    assert set(keys(both)) == set(keys(expand(plan, "short", seeds=1, base_seed=1)))
+
+    def jobs(*sims: str) -> list[Job]:
+        return expand(plan, "short", seeds=1, base_seed=1, sims=sims)
+
+    assert {(job.settings.test, job.settings.sim) for job in jobs("icarus")} == {
+        ("illegal", "icarus")
+    }
+    assert set(keys(jobs("icarus", "verilator"))) == set(seeds_of(plan, 1, 1))
     # Another simulator steps in for Verilator, but counts no code coverage.
-    other = expand(plan, "short", seeds=1, base_seed=1, sims=["xcelium"])
-    assert {job.settings.test for job in other} == {"random", "stress", "illegal"}
+    assert {job.settings.test for job in jobs("xcelium")} == {"random", "stress", "illegal"}
     with pytest.raises(PtoError, match="nothing of regression 'short' can run"):
-        expand(plan, "short", seeds=1, base_seed=1, sims=[])
+        jobs()
 
 
-MANIFEST = """\
-module = "copier"
-slot = "mte2"
-sources = ["copier.v"]
-
-[capabilities]
-ops = [{ops}]
-gm_data_widths = [128]
-"""
-
-
-def manifest(tmp_path: Path, ops: str, first: str = "") -> str:
+def manifest(tmp_path: Path, ops: str, first: str = "", widths: str = "[128]") -> str:
     (tmp_path / "copier.v").write_text("module copier; endmodule\n")
-    (tmp_path / "dut.toml").write_text(f"{first}{MANIFEST.format(ops=ops)}")
+    (tmp_path / "dut.toml").write_text(
+        f'{first}module = "copier"\nslot = "mte2"\nsources = ["copier.v"]\n'
+        f'[capabilities]\nops = ["{ops}"]\ngm_data_widths = {widths}\n'
+    )
     return str(tmp_path)
 
 
+def test_engines_under_test_have_the_profile_of_their_manifests(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, PROFILES)
+    dut = manifest(tmp_path, "mte_gm_ub", 'profile = "a5"\n', "[256]")
+    for profile, wanted in (("", "a5"), ("seed", "seed")):
+        jobs = expand(plan, "both", seeds=1, base_seed=1, duts=(dut,), profile=profile)
+        assert {job.settings.profile for job in jobs} == {wanted}
+
+
 def test_engines_under_test_are_sent_what_they_take(tmp_path: Path) -> None:
-    plan, dut = plan_of(tmp_path), manifest(tmp_path, '"mte_gm_ub"')
+    plan, dut = plan_of(tmp_path), manifest(tmp_path, "mte_gm_ub")
     jobs = expand(plan, "short", seeds=1, base_seed=1, duts=[dut])
     assert set(keys(jobs)) == {
         "illegal-verilator-gm128-local512-s0001",
@@ -259,17 +248,16 @@ def test_engines_under_test_are_sent_what_they_take(tmp_path: Path) -> None:
     }
     assert all(job.settings.duts == (dut,) for job in jobs)
     assert "DUT=" in jobs[0].settings.command()
-    (why,) = left_out(plan, "short", duts=[dut])
-    assert why == (
+    assert left_out(plan, "short", duts=[dut]) == [
         "runs at GM 256, local 256, tag 8 bits left out: copier has no GM_WIDTH of 256 bits"
-    )
+    ]
     assert left_out(plan, "short") == []
 
 
 def test_runs_on_simulators_that_an_engine_does_not_support_are_left_out_and_told(
     tmp_path: Path,
 ) -> None:
-    dut = manifest(tmp_path, '"mte_gm_ub"', 'simulators = ["verilator"]\n')
+    dut = manifest(tmp_path, "mte_gm_ub", 'simulators = ["verilator"]\n')
     jobs = expand(load_testplan(), "nightly", seeds=1, base_seed=1, duts=[dut])
     assert {job.settings.sim for job in jobs} == {"verilator"}
     told = left_out(load_testplan(), "nightly", duts=[dut])
@@ -279,7 +267,7 @@ def test_runs_on_simulators_that_an_engine_does_not_support_are_left_out_and_tol
 
 
 def test_engines_that_take_nothing_of_it_are_told(tmp_path: Path) -> None:
-    plan, dut = plan_of(tmp_path), manifest(tmp_path, '"mte_gm_l1"')
+    plan, dut = plan_of(tmp_path), manifest(tmp_path, "mte_gm_l1")
     with pytest.raises(PtoError) as caught:
         expand(plan, "short", seeds=1, base_seed=1, duts=[dut])
     assert "runs of mte_gm_ub, copy_gm_to_ubuf left out: no engine" in caught.value.remedy
@@ -293,15 +281,14 @@ def test_examples_run_the_whole_regression() -> None:
         assert expand(load_testplan(), "nightly", seeds=1, base_seed=1, duts=[dut])
 
 
-@pytest.mark.parametrize("seeds", [0, -1, 10000])
-def test_a_wrong_number_of_seeds_is_refused(seeds: int) -> None:
-    with pytest.raises(PtoError, match="1 to 9999"):
-        expand(load_testplan(), "smoke", seeds=seeds, base_seed=1)
-
-
-def test_an_unknown_regression_is_refused() -> None:
-    with pytest.raises(PtoError, match="regression 'hourly' is unknown"):
-        expand(load_testplan(), "hourly", seeds=1, base_seed=1)
+@pytest.mark.parametrize(
+    ("regression", "seeds", "what"),
+    [("smoke", seeds, "1 to 9999") for seeds in (0, -1, 10000)]
+    + [("hourly", 1, "regression 'hourly' is unknown")],
+)
+def test_what_cannot_be_expanded_is_refused(regression: str, seeds: int, what: str) -> None:
+    with pytest.raises(PtoError, match=what):
+        expand(load_testplan(), regression, seeds=seeds, base_seed=1)
 
 
 def test_settings_of_jobs_can_be_repeated_by_hand() -> None:

@@ -20,7 +20,6 @@ import pytest
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.coverage.export.exchange import to_json
-from tb.coverage.model import Coverage
 from tb.record.settings import RunSettings
 from tb.regress.coordinator import Coordinator, Limits, Tally
 from tb.regress.queries import history
@@ -97,10 +96,7 @@ def summed(store: Store, regression: str) -> dict[str, Any]:
 
 def of_runs(seeds: list[int]) -> dict[str, Any]:
     """The exact sum of runs, each counted once."""
-    found: Coverage = coverage(seeds[0])
-    for seed in seeds[1:]:
-        found.merge(coverage(seed))
-    return to_json(found)
+    return to_json(total(seeds))
 
 
 @pytest.fixture
@@ -181,13 +177,7 @@ def test_a_truncated_outcome_is_an_error_of_its_run(regression: RegressionRun) -
     regression.plan(5, r2={"then": "truncate"})
     with LocalWorkers(2, WORK) as workers:
         coordinator = regression.coordinate(workers)
-    assert regression.states() == {
-        "r0": "pass",
-        "r1": "pass",
-        "r2": "error",
-        "r3": "pass",
-        "r4": "pass",
-    }
+    assert regression.states() == {**{f"r{seed}": "pass" for seed in range(5)}, "r2": "error"}
     (outcome,) = column(regression.store, RunTable.outcome, RunTable.key == "r2")
     assert "truncated or missing" in outcome["error"]
     assert (coordinator.tally.done, coordinator.tally.failed) == (5, 1)

@@ -99,19 +99,15 @@ def test_what_a_worker_prints_is_beside_its_folder(pool: LocalWorkers, tmp_path:
     pool.submit(job("a", tmp_path, says="hello"))
     outcome_of(pool)
     assert (tmp_path / "a/1.log").read_text() == "hello"
-
-
-def test_an_exception_is_an_outcome(pool: LocalWorkers, tmp_path: Path) -> None:
-    pool.submit(job("a", tmp_path, then="raise"))
-    found = outcome_of(pool)
-    assert found.error == "the worker failed: RuntimeError: the fake failed"
-    assert not found.passed
-    assert "Traceback" in (tmp_path / "a/1.log").read_text()
+    pool.submit(job("b", tmp_path, then="raise"))
+    assert "the fake failed" in outcome_of(pool).error
+    assert "Traceback" in (tmp_path / "b/1.log").read_text()
 
 
 @pytest.mark.parametrize(
     ("then", "words"),
     [
+        ("raise", "the worker failed: RuntimeError: the fake failed"),
         ("truncate", "truncated or missing"),
         ("exit", "truncated or missing (0 bytes)"),
         ("nothing", "returned NoneType"),
@@ -125,11 +121,8 @@ def test_a_broken_outcome_is_an_error(
     found = outcome_of(pool)
     assert words in found.error
     assert (found.key, found.record, found.passed) == ("a", None, False)
-
-
-def test_a_folder_that_cannot_be_made_is_an_error(pool: LocalWorkers, tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("a file")
-    pool.submit(job("a", tmp_path))
+    (tmp_path / "b").write_text("a file instead of a folder")
+    pool.submit(job("b", tmp_path))
     assert "FileExistsError" in outcome_of(pool).error
 
 
@@ -183,12 +176,7 @@ def test_stop_ends_running_and_waiting_jobs(pool: LocalWorkers, tmp_path: Path) 
     read_pid(tmp_path / "b/1/begun")
     pool.stop(["a", "b", "c"])
     found = {item.key: item for item in collect(pool, 4) if isinstance(item, Outcome)}
-    assert {key: item.stopped for key, item in found.items()} == {
-        "a": True,
-        "b": True,
-        "c": True,
-        "d": False,
-    }
+    assert sorted(key for key, item in found.items() if item.stopped) == ["a", "b", "c"]
     assert not (tmp_path / "c").exists()
     assert found["d"].passed
 
@@ -315,15 +303,11 @@ def test_a_job_waits_while_no_process_can_be_started(
 
 
 @pytest.mark.long
-def test_a_work_function_that_does_not_exist() -> None:
+def test_no_workers_and_a_work_function_that_does_not_exist() -> None:
     with pytest.raises(PtoError, match="cannot be started: ModuleNotFoundError") as info:
         LocalWorkers(1, "tests.regress.no_such:execute")
     assert info.value.where == "tests.regress.no_such:execute"
     with pytest.raises(PtoError, match="AttributeError"):
         LocalWorkers(1, "tests.regress.fake_work:no_such")
-
-
-@pytest.mark.long
-def test_no_workers() -> None:
     with pytest.raises(PtoError, match="0 workers"):
         LocalWorkers(0, FAKE)
