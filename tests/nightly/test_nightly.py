@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -26,7 +25,16 @@ from tb.regress.results.regressions import now_utc
 from tb.regress.results.store import Store
 from tb.regress.workers.farm_file import Farm
 from tests.regress import made
-from tests.regress.samples import column
+from tests.regress.samples import column, dead_pid
+
+
+def change(store: Store, **values: Any) -> None:
+    """Changes the regression run's row without the store; ``folder`` is part of its facts."""
+    if folder := values.pop("folder", ""):
+        (about,) = column(store, RegressionRunTable.about)
+        values["about"] = {**about, "folder": folder}
+    with store._database.begin() as connection:
+        connection.execute(update(RegressionRunTable).values(**values))
 
 
 @pytest.mark.parametrize(
@@ -43,9 +51,20 @@ def test_what_is_no_budget(text: str) -> None:
         seconds(text)
 
 
-def test_a_budget_that_leaves_no_time_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PtoError, match="BUDGET is 30 s"):
-        nightly_command(NightlyOptions(budget=30, folder=tmp_path / "results"))
+@pytest.mark.parametrize(
+    ("options", "what", "remedy"),
+    [
+        (NightlyOptions(budget=30), "BUDGET is 30 s", ""),
+        (NightlyOptions(regression="smoke", items=("randon-*",), dry_run=True),
+         r"no run of regression smoke is called 'randon-\*'", "DRY_RUN=1"),
+    ],
+)  # fmt: skip
+def test_what_cannot_begin_leaves_no_folder(
+    tmp_path: Path, options: NightlyOptions, what: str, remedy: str
+) -> None:
+    with pytest.raises(PtoError, match=what) as caught:
+        nightly_command(replace(options, folder=tmp_path / "results"))
+    assert remedy in caught.value.remedy
     assert not (tmp_path / "results").exists()
 
 
@@ -131,11 +150,8 @@ def test_the_report_of_a_regression_run_that_was_killed_has_its_totals(tmp_path:
     url = f"sqlite:///{tmp_path}/results.db"
     with Store.open(url) as store:
         name = made.add_regression(store, made.START, runs=4, left=1, ended=False)
-        (about,) = column(store, RegressionRunTable.about)
-        dead: dict[str, Any] = {"pid": 2**22 + 1, "heartbeat": now_utc() - timedelta(hours=2)}
-        dead["about"] = {**about, "folder": str(tmp_path / "regression")}
-        with store._database.begin() as connection:
-            connection.execute(update(RegressionRunTable).values(**dead))
+        silent = now_utc() - timedelta(hours=2)
+        change(store, pid=2**22 + 1, heartbeat=silent, folder=f"{tmp_path}/regression")
         assert history.regression_run(store, name).status == "interrupted"
     assert report_command(name, None, url) == 0
     with Store.open(url, create=False) as store:
@@ -150,18 +166,11 @@ def test_a_live_coordinator_is_not_robbed_however_long_it_is_silent(tmp_path: Pa
     with Store.open(f"sqlite:///{tmp_path}/results.db") as store:
         name = made.add_regression(store, made.START, runs=2, left=1, ended=False)
 
-        def owner(pid: int, silent: float) -> None:
-            beat = now_utc() - timedelta(seconds=silent)
-            with store._database.begin() as connection:
-                connection.execute(update(RegressionRunTable).values(pid=pid, heartbeat=beat))
-
-        owner(os.getppid(), 600)
+        change(store, pid=os.getppid(), heartbeat=now_utc() - timedelta(seconds=600))
         assert not store.adopt(name)
         with pytest.raises(PtoError, match="belongs to process"):
             store.end_regression(name, "complete", history.regression_run(store, name).figures)
-        gone = subprocess.Popen(["true"])
-        gone.wait()
-        owner(gone.pid, 1)
+        change(store, pid=dead_pid(), heartbeat=now_utc() - timedelta(seconds=1))
         assert store.adopt(name)
 
 
@@ -182,11 +191,7 @@ def test_the_command_that_repeats_a_run_names_its_database(
     url = f"sqlite:///{tmp_path}/results.db"
     with Store.open(url) as store:
         name = made.add_regression(store, made.START, runs=6, number=1)
-        (about,) = column(store, RegressionRunTable.about)
-        with store._database.begin() as connection:
-            connection.execute(
-                update(RegressionRunTable).values(about={**about, "folder": str(tmp_path)})
-            )
+        change(store, folder=str(tmp_path))
     assert report_command(name, None, url) == 0
     printed = capsys.readouterr().out
     (line,) = [line for line in printed.splitlines() if "pto-dv rerun" in line]
@@ -208,12 +213,3 @@ def test_a_dry_run_lists_the_runs_that_would_be_done(
     assert all(command.startswith("make SIM=") for command in runs.values())
     assert last == f"{len(runs)} runs on 3 builds, seed 7; nothing was run"
     assert not (tmp_path / "results").exists()
-
-
-def test_an_item_that_names_no_run_is_refused(tmp_path: Path) -> None:
-    options = NightlyOptions(regression="smoke", items=("randon-*",), folder=tmp_path / "results")
-    with pytest.raises(
-        PtoError, match=r"no run of regression smoke is called 'randon-\*'"
-    ) as caught:
-        nightly_command(replace(options, dry_run=True))
-    assert "DRY_RUN=1" in caught.value.remedy

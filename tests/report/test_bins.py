@@ -11,6 +11,7 @@ from tb.report.bins import Table, holes, level, tables
 COLOUR = Coverpoint("colour", (Bin("red"), Bin("green"), Bin("blue", "no such lamp")))
 SIZE = point("size", ["1", "2", "4", "8"])
 SIDE = point("side", ["left", "right"])
+BOTH = Cross("size x side", ("size", "side"))
 
 
 def group(*crosses: Cross) -> CoverGroup:
@@ -42,13 +43,9 @@ def test_a_point_tells_holes_from_bins_that_earlier_regression_runs_hit() -> Non
     assert [cell.state for cell in found.cells] == ["hit", "missed", "hole", "hit"]
     assert [cell.hits for cell in found.cells] == [5, 0, 0, 12]
     assert (found.covered, found.total, found.missing) == (2, 4, 2)
-
-
-def test_without_earlier_regression_runs_or_of_another_definition_every_hole_is_a_hole() -> None:
-    current = counted(group(), size=[5, 0, 1, 1])
     other = counted(CoverGroup("lamps", (SIZE,)), size=[5, 5, 5, 5])
-    for ever in (None, other):
-        assert [cell.state for cell in table(current, "size", ever).cells].count("hole") == 1
+    for before in (None, other):  # nothing earlier, or of another definition
+        assert [cell.state for cell in table(current, "size", before).cells].count("hole") == 2
 
 
 def test_unreachable_bins_do_not_count_and_say_why() -> None:
@@ -59,7 +56,7 @@ def test_unreachable_bins_do_not_count_and_say_why() -> None:
     assert found.reasons == (("cannot be reached: no such lamp", 1),)
 
 
-def test_excluded_bins_do_not_count_and_say_why() -> None:
+def test_bins_excluded_or_out_of_scope_do_not_count() -> None:
     counts = counted(group(), size=[1, 0, 0, 7])
     counts.excluded = {"size": {2: "no engine has one", 3: "no engine has one"}}
     found = table(counts, "size")
@@ -68,9 +65,6 @@ def test_excluded_bins_do_not_count_and_say_why() -> None:
     assert (found.covered, found.total) == (1, 2)
     assert found.reasons == (("excluded: no engine has one", 2),)
     assert [hole.text for hole in holes(counts, None, "size")] == ["2"]
-
-
-def test_bins_out_of_scope_do_not_count() -> None:
     counts = counted(group())
     counts.scope["size"] = np.array([True, True, False, False])
     found = table(counts, "size")
@@ -79,30 +73,26 @@ def test_bins_out_of_scope_do_not_count() -> None:
 
 
 def test_what_has_holes_comes_first_points_before_crosses() -> None:
-    cross = Cross("size x side", ("size", "side"))
-    counts = counted(group(cross), side=[3, 0], size_x_side=[1, 1, 1, 1, 1, 1, 1, 0])
+    counts = counted(group(BOTH), side=[3, 0], size_x_side=[1, 1, 1, 1, 1, 1, 1, 0])
     assert [item.name for item in tables(counts, None)] == ["side", "colour", "size", "size x side"]
 
 
 def test_a_cross_of_two_lies_with_its_narrow_axis_across() -> None:
-    cross = Cross("size x side", ("size", "side"))
-    for axes in (("size", "side"), ("side", "size")):
-        cross = Cross("both", axes)
-        values = np.arange(1, 9)
-        counts = counted(group(cross), both=values.tolist())
-        found = table(counts, "both")
+    values = np.arange(1, 9)
+    for axes, of_sizes in (
+        (("size", "side"), values.reshape(4, 2)),
+        (("side", "size"), values.reshape(2, 4).T),
+    ):
+        found = table(counted(group(Cross("both", axes)), both=values.tolist()), "both")
         assert found.axis == "side"
         assert found.columns == ("left", "right")
         assert [labels for labels, _ in found.rows] == [("1",), ("2",), ("4",), ("8",)]
-        for labels, cells in found.rows:
-            for head, cell in zip(found.columns, cells, strict=True):
-                bins = {"size": labels[0], "side": head}
-                at = [SIZE.labels.index(bins["size"]), SIDE.labels.index(bins["side"])]
-                order = at if axes[0] == "size" else at[::-1]
-                shape = (4, 2) if axes[0] == "size" else (2, 4)
-                assert cell.hits == values.reshape(shape)[tuple(order)]
-                assert f"size={bins['size']}" in cell.label
-                assert f"side={bins['side']}" in cell.label
+        hits = [[cell.hits for cell in cells] for _, cells in found.rows]
+        assert hits == of_sizes.tolist()
+        for (size,), cells in found.rows:
+            for side, cell in zip(found.columns, cells, strict=True):
+                assert f"size={size}" in cell.label
+                assert f"side={side}" in cell.label
 
 
 def test_a_cross_of_three_folds_the_first_axes_into_rows_and_drops_what_cannot_be() -> None:
@@ -128,18 +118,16 @@ def test_a_cross_of_three_folds_the_first_axes_into_rows_and_drops_what_cannot_b
 
 
 def test_holes_of_a_cross_fold_into_whole_bins_and_lists() -> None:
-    cross = Cross("size x side", ("size", "side"))
     # All of size 2 is missing, and of the left side 4 and 8.
-    counts = counted(group(cross), size_x_side=[1, 1, 0, 0, 0, 1, 0, 1])
+    counts = counted(group(BOTH), size_x_side=[1, 1, 0, 0, 0, 1, 0, 1])
     found = holes(counts, None, "size x side")
     assert [hole.text for hole in found] == ["size=2, all 2 cells", "side=left, size=4, 8"]
     assert sum(hole.cells for hole in found) == 4
 
 
 def test_holes_that_earlier_regression_runs_hit_are_listed_apart() -> None:
-    cross = Cross("size x side", ("size", "side"))
-    current = counted(group(cross), size_x_side=[1, 1, 1, 1, 0, 1, 0, 1])
-    ever = counted(group(cross), size_x_side=[1, 1, 1, 1, 0, 1, 4, 1])
+    current = counted(group(BOTH), size_x_side=[1, 1, 1, 1, 0, 1, 0, 1])
+    ever = counted(group(BOTH), size_x_side=[1, 1, 1, 1, 0, 1, 4, 1])
     found = holes(current, ever, "size x side")
     assert [(hole.text, hole.before) for hole in found] == [
         ("size=4, side=left", 0),

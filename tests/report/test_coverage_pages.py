@@ -61,9 +61,6 @@ def test_a_group_page_lists_every_hole_and_every_bin(view: RegressionView, site:
         for hole in item.holes:
             assert hole.text in words
     assert words.index("not hit in this run") < words.index("bins with hits")
-
-
-def test_a_complete_group_says_so(view: RegressionView, site: Path) -> None:
     name = next(row.name for row in rows(view) if not row.missing)
     assert "Every bin that can be hit was hit." in Parsed(site / group_path(name)).words
 
@@ -81,27 +78,19 @@ def test_each_cell_of_a_cross_has_its_count(view: RegressionView, tmp_path: Path
     assert "a=a0, b=b2" in words
 
 
-def test_impossible_hits_are_told_on_both_pages(view: RegressionView, tmp_path: Path) -> None:
-    group = CoverGroup("odd", (point("a", ["yes", "no"], no="it cannot"),))
-    made = with_group(view, group, a=[3, 5])
-    folder = write(made, tmp_path / "report").parent
-    for path in ("coverage.html", group_path("odd")):
-        words = Parsed(folder / path).words
-        assert "Hit though declared unreachable" in words
-        assert "odd.a: no" in words
-
-
-def test_excluded_bins_do_not_count_and_tell_when_they_are_hit(
+def test_impossible_and_excluded_hits_are_told_on_both_pages(
     view: RegressionView, tmp_path: Path
 ) -> None:
-    group = CoverGroup("odd", (point("a", ["yes", "no", "never"]),))
-    made = with_group(view, group, a=[3, 0, 5])
+    group = CoverGroup("odd", (point("a", ["yes", "no", "never", "cannot"], cannot="it cannot"),))
+    made = with_group(view, group, a=[3, 0, 5, 5])
     made.coverage.groups["odd"].excluded = {"a": {1: "not required", 2: "not possible"}}
     found = rows(made)[0]
     assert (found.covered, found.total, found.missing) == (1, 1, 0)
     folder = write(made, tmp_path / "report").parent
     for path in ("coverage.html", group_path("odd")):
         words = Parsed(folder / path).words
+        assert "Hit though declared unreachable" in words
+        assert "odd.a: cannot" in words
         assert "Hit though excluded" in words
         assert "odd.a: never (not possible)" in words
     assert "1 bin excluded: not required" in words

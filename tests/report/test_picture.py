@@ -46,9 +46,6 @@ def test_the_map_has_a_bar_for_each_run_of_wrong_bytes() -> None:
     # 128 bytes over 768 pixels are 6 for each.
     assert (row.bars[1].x, row.bars[1].width) == (LABEL + 2 * 6, 10 * 6)
     assert sum(bar.width for bar in row.bars) == 768
-
-
-def test_gm_addresses_have_ten_digits() -> None:
     one = Picture(space="gm", rows=[PictureRow(address=0x10, expected="00", actual="01")])
     assert draw(one).rows[0].address == "0x0000000010"
 
@@ -88,28 +85,19 @@ def test_damaged_digits_are_refused(digits: tuple[str, str]) -> None:
         draw(Picture(space="ub0", rows=[row]))
 
 
-def test_the_summary_counts() -> None:
+def test_the_summary_counts_and_sees_patterns() -> None:
     assert "3 of 512 bytes are wrong, in 2 of 4 rows." in said(changed(5, 300, 301))
     assert said(BYTES[:512]) == "No byte of these rows differs."
-
-
-def test_the_summary_sees_one_value_everywhere() -> None:
     actual = BYTES[:512].copy()
     actual[100:140] = 0
     assert "Every wrong byte is 0x00." in said(actual)
     assert "Every wrong byte is" not in said(changed(*range(100, 140)))
-
-
-def test_the_summary_sees_one_flipped_bit() -> None:
     assert "differs in the bits 0x80" in said(changed(7, 99, 300, by=0x80))
     assert "differs in the bits" not in said(changed(7, 99, 300))
-
-
-def test_the_summary_sees_lanes() -> None:
     places = [32 * block + lane for block in (1, 5, 9) for lane in range(4, 8)]
     assert "All are bytes 4 to 7 of a 32-byte block, in 3 blocks." in said(changed(*places))
-    assert "32-byte block" not in said(changed(3, 32 + 30))
-    assert "32-byte block" not in said(changed(4, 5, 6, 7))
+    for few in ((3, 32 + 30), (4, 5, 6, 7)):
+        assert "32-byte block" not in said(changed(*few))
 
 
 @pytest.mark.parametrize("distance", [1, -1, 32, -128])
@@ -121,14 +109,11 @@ def test_the_summary_sees_data_out_of_place(distance: int) -> None:
     assert f"those expected {abs(distance)} byte{plural} {side}" in said(actual)
 
 
-def test_the_summary_claims_no_place_for_noise_or_few_bytes() -> None:
+def test_the_summary_claims_no_place_for_noise_few_bytes_and_equal_ones() -> None:
     assert "are those expected" not in said(changed(*range(200, 260)))
     actual = BYTES[:512].copy()
     actual[200:204] = BYTES[201:205]
     assert "are those expected" not in said(actual)
-
-
-def test_the_summary_claims_no_place_for_data_that_is_the_same_everywhere() -> None:
     expected = np.repeat(np.array([0, 255], dtype=np.uint8), 256)
     actual = expected.copy()
     actual[240:256] = 255
