@@ -76,6 +76,15 @@ def looked_at(view: RegressionView) -> list[str]:
     ]
 
 
+# What is wider than the window and cannot be scrolled by keys.
+_STUCK = """() => [...document.querySelectorAll("main *")].filter((each) => {
+  const style = getComputedStyle(each);
+  return each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0
+    && ["auto", "scroll"].includes(style.overflowX)
+    && (each.tabIndex < 0 || !each.getAttribute("aria-label"));
+}).map((each) => each.outerHTML.slice(0, 80))"""
+
+
 @pytest.mark.parametrize(("size", "scheme"), VARIANTS)
 def test_each_page_is_readable(
     view: RegressionView, site: Path, visit: Visitor, size: tuple[int, int], scheme: Scheme
@@ -85,25 +94,10 @@ def test_each_page_is_readable(
         assert too_wide(page) <= 0, path
         assert contrast_problems(page) == [], path
         assert outside(page, "nav a") == [], path
-        page.context.close()
-
-
-def test_keys_scroll_what_is_wider_than_a_phone(
-    view: RegressionView, site: Path, visit: Visitor
-) -> None:
-    for path in looked_at(view):
-        page = visit(site / path, size=PHONE)
-        assert outside(page, ".scroll, form, h1") == [], path
-        assert page.locator("table").count() == page.locator(".scroll table").count(), path
-        stuck = page.evaluate(
-            """() => [...document.querySelectorAll("main *")].filter((each) => {
-              const style = getComputedStyle(each);
-              return each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 0
-                && ["auto", "scroll"].includes(style.overflowX)
-                && (each.tabIndex < 0 || !each.getAttribute("aria-label"));
-            }).map((each) => each.outerHTML.slice(0, 80))"""
-        )
-        assert stuck == [], path
+        if size == PHONE:
+            assert outside(page, ".scroll, form, h1") == [], path
+            assert page.locator("table").count() == page.locator(".scroll table").count(), path
+            assert page.evaluate(_STUCK) == [], path
         page.context.close()
 
 
@@ -123,7 +117,9 @@ def test_what_goes_wrong_on_a_page_is_seen(tmp_path: Path, visit: Visitor) -> No
     visit.errors.clear()
 
 
-def test_filters_narrow_the_runs_and_stand_in_the_address(site: Path, visit: Visitor) -> None:
+def test_filters_and_searched_words_narrow_the_runs_and_stand_in_the_address(
+    site: Path, visit: Visitor
+) -> None:
     page = visit(site / "runs.html")
     assert said(page) == "300 rows"
     choice(page, "state").select_option("fail")
@@ -139,20 +135,15 @@ def test_filters_narrow_the_runs_and_stand_in_the_address(site: Path, visit: Vis
     page.get_by_role("button", name="Clear").click()
     page.wait_for_function("location.hash === ''")
     assert said(page) == "300 rows"
-
-
-def test_text_is_searched_in_all_of_a_row(site: Path, visit: Visitor) -> None:
-    page = visit(site / "runs.html")
-    page.get_by_label("search").fill("4 kib CROSS")
-    page.wait_for_function("location.hash.includes('q=')")
-    assert said(page) == "1 of 300 rows"
-    # The key of a run is in no column.
-    page.get_by_label("search").fill("icarus-gm128-local128-s0003")
-    page.wait_for_function("location.hash.includes('s0003')")
-    assert shown(page, 2) == ["corner"]
-    page.get_by_label("search").fill("no such words")
-    page.wait_for_function("location.hash.includes('such')")
-    assert said(page) == "0 of 300 rows"
+    for text, found in (
+        ("4 kib CROSS", ["errors"]),
+        ("icarus-gm128-local128-s0003", ["corner"]),  # the key of a run is in no column
+        ("no such words", []),
+    ):
+        page.get_by_label("search").fill(text)
+        page.wait_for_function(f"location.hash.includes('{text.split()[-1]}')")
+        assert shown(page, 2) == found
+        assert said(page) == f"{len(found)} of 300 rows"
 
 
 def test_a_state_of_the_filters_can_be_linked(site: Path, visit: Visitor) -> None:
@@ -193,6 +184,13 @@ def test_a_click_or_key_sorts(site: Path, visit: Visitor) -> None:
     page.keyboard.press("Enter")
     assert head.get_attribute("aria-sort") is None
     assert shown(page, 5) == before
+    # Equal rows stay where they were.
+    page.evaluate("location.hash = '#test=random&sort=test'")
+    page.wait_for_function("document.querySelector('th[aria-sort]')")
+    first = shown(page, 5)
+    page.evaluate("location.hash = '#test=random'")
+    page.wait_for_function("!document.querySelector('th[aria-sort]')")
+    assert shown(page, 5) == first
 
 
 def test_numbers_sort_as_numbers(site: Path, visit: Visitor) -> None:
@@ -212,14 +210,6 @@ def test_numbers_sort_as_numbers(site: Path, visit: Visitor) -> None:
     page.locator("#trend thead th", has_text="duration").get_by_role("button").click()
     names = page.locator("#trend tbody th").all_inner_texts()
     assert names == sorted(names, reverse=True)
-
-
-def test_rows_stay_where_they_were_among_equals(site: Path, visit: Visitor) -> None:
-    page = visit(site / "runs.html", "test=random&sort=test")
-    first = shown(page, 5)
-    page.evaluate("location.hash = '#test=random'")
-    page.wait_for_function("!document.querySelector('th[aria-sort]')")
-    assert shown(page, 5) == first
 
 
 @pytest.mark.parametrize("name", ["index", "runs"])
@@ -249,16 +239,12 @@ def test_keys_reach_everything_and_leave_again(site: Path, visit: Visitor, name:
     assert len(seen) >= min(28, reached)
 
 
-def test_a_filter_is_used_by_keys_alone(site: Path, visit: Visitor) -> None:
+def test_keys_filter_and_a_run_number_copies_its_command(site: Path, visit: Visitor) -> None:
     page = visit(site / "runs.html")
     choice(page, "state").focus()
     page.keyboard.type("hang")
     page.wait_for_function("location.hash === '#state=hang'")
     assert shown(page, 1) == ["hang"]
-
-
-def test_a_run_number_copies_its_command(site: Path, visit: Visitor) -> None:
-    page = visit(site / "runs.html", "state=hang")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.locator("tbody tr:visible td > button.copy").click()
     page.get_by_text("copied").wait_for()
@@ -320,19 +306,7 @@ def test_two_thousand_runs_stay_usable(many: Path, visit: Visitor) -> None:
     assert "of 2000 rows" in said(page)
 
 
-def test_a_hole_leads_to_its_cross(view: RegressionView, site: Path, visit: Visitor) -> None:
-    page = visit(site / group_path("mte_gm_l1_frac"))
-    link = page.locator("#hole-list tbody a", has_text=" x ").first
-    name = link.inner_text()
-    link.click()
-    heading = page.locator(":target")
-    assert heading.inner_text().startswith(name)
-    box = heading.bounding_box()
-    assert box
-    assert 0 <= box["y"] < 768
-
-
-def test_lists_of_what_is_missing_lead_to_the_line(
+def test_lists_of_what_is_missing_lead_to_the_line_and_to_the_cross(
     view: RegressionView, site: Path, visit: Visitor
 ) -> None:
     path = next(path for path in looked_at(view) if path.startswith("code/"))
@@ -343,3 +317,12 @@ def test_lists_of_what_is_missing_lead_to_the_line(
     row = page.locator(":target")
     assert row.locator("td").first.inner_text() == number
     assert row.get_attribute("class") in {"miss", "part"}
+    page = visit(site / group_path("mte_gm_l1_frac"))
+    link = page.locator("#hole-list tbody a", has_text=" x ").first
+    name = link.inner_text()
+    link.click()
+    heading = page.locator(":target")
+    assert heading.inner_text().startswith(name)
+    box = heading.bounding_box()
+    assert box
+    assert 0 <= box["y"] < 768

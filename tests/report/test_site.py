@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from tb.common.errors import PtoError
-from tb.coverage.model import Coverage
 from tb.record.outside import OutsideGroup, OutsideRow
 from tb.regress.queries.views import (
     FAILED,
@@ -26,7 +25,7 @@ from tb.regress.queries.views import (
     RegressionView,
     RunState,
 )
-from tb.report import site
+from tb.report import site as module
 from tb.report.coverage_pages import group_rows
 from tb.report.overview import _code, run_sets, verdict
 from tb.report.page import TEMPLATES, bucket_path, group_path
@@ -39,9 +38,9 @@ pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
-def report(view: RegressionView, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The first page of its report."""
-    return write(view, tmp_path_factory.mktemp("regression") / "report")
+def report(site: Path) -> Path:
+    """The first page of the report."""
+    return site / "index.html"
 
 
 @pytest.fixture(scope="module")
@@ -86,12 +85,9 @@ def with_files(few: RegressionView, tmp_path_factory: pytest.TempPathFactory) ->
     return replace(few, runs=runs, buckets=buckets, regression_run=regression_run)
 
 
-def test_pages_are_well_formed_and_their_links_lead_somewhere(
-    report: Path, good: RegressionView, tmp_path: Path
-) -> None:
-    for folder in (report.parent, write(good, tmp_path / "report").parent):
-        assert malformed(folder) == []
-        assert broken_links(folder) == []
+def test_pages_are_well_formed_and_their_links_lead_somewhere(site: Path) -> None:
+    assert malformed(site) == []
+    assert broken_links(site) == []
 
 
 def test_a_copied_report_has_no_dead_links(with_files: RegressionView, tmp_path: Path) -> None:
@@ -187,17 +183,30 @@ def test_the_overview_says_what_matters(view: RegressionView, report: Path) -> N
         assert words in text, words
 
 
-def test_groups_with_most_holes_come_first(report: Path) -> None:
+def test_what_needs_a_look_comes_first(view: RegressionView, report: Path) -> None:
     _, *rows = table_rows(report, "groups")
     percents = [float(row[1]) for row in rows]
     assert len(percents) == 12
-    assert percents == sorted(percents)
+    assert percents == sorted(percents), "groups with most holes"
+    page = report.with_name("runs.html").read_text()
+    states = re.findall(r'<tr id="r\d+".*?class="state s-([a-z]+)', page)
+    order = [{"pass": 1, "planned": 2}.get(state, 0) for state in states]
+    assert len(states) == 300
+    assert order == sorted(order), "failing runs"
+    page = report.with_name("spec.html").read_text()
+    by = re.findall(r'</th><td><span class="state[^"]*">([a-z ]+)<', page.split('id="spec"')[1])
+    who = ["nothing", "unit tests", "regression"]
+    assert len(by) == len(view.spec)
+    assert by == sorted(by, key=who.index), "what nobody exercised"
 
 
 def test_a_first_regression_run_has_nothing_to_compare_with(
     good: RegressionView, tmp_path: Path
 ) -> None:
-    text = text_of(write(good, tmp_path / "report"))
+    folder = write(good, tmp_path / "report").parent
+    assert malformed(folder) == []
+    assert broken_links(folder) == []
+    text = text_of(folder / "index.html")
     assert "PASS all 60 runs passed." in text
     assert "This is the first run of this regression" in text
     assert "What failed Nothing." in text
@@ -205,31 +214,17 @@ def test_a_first_regression_run_has_nothing_to_compare_with(
 
 
 def test_a_regression_run_without_anything_is_a_page(good: RegressionView, tmp_path: Path) -> None:
-    empty = replace(
-        good,
-        regression_run=replace(
-            good.regression_run,
-            status="complete",
-            ended=None,
-            figures=Figures(),
-            commit="",
-            code={},
-            host="",
-        ),
-        runs=[],
-        plan=[],
-        spec=[],
-        coverage=Coverage([]),
-        all_time=Coverage([]),
-        code=None,
-        trend=[],
-        notes=["the build verilator-gm256-local256 failed"],
+    regression_run = replace(
+        good.regression_run, status="complete", ended=None, figures=Figures(), commit="", host=""
     )
+    failed = "the build verilator-gm256-local256 failed"
+    empty = replace(good, regression_run=replace(regression_run, code={}), notes=[failed])
+    empty = replace(empty, runs=[], plan=[], spec=[], trend=[])
     index = write(empty, tmp_path / "report")
     assert broken_links(index.parent) == []
     text = text_of(index)
     assert "FAIL no run was done." in text
-    assert "the build verilator-gm256-local256 failed" in text
+    assert failed in text
     assert not (index.parent / "testplan.html").exists()
     assert 'href="testplan.html"' not in index.read_text()
 
@@ -292,11 +287,12 @@ def test_a_regression_run_that_counted_nothing_says_so(few: RegressionView, tmp_
 def test_runs_that_count_code_coverage_are_a_configuration(
     good: RegressionView, tmp_path: Path
 ) -> None:
-    plain = replace(good.runs[0], sim="verilator", gm_width=256, local_width=256, test="both")
-    plain = replace(plain, code_coverage=False)
+    plain = replace(
+        good.runs[0], sim="verilator", gm_width=256, local_width=256, test="both",
+        code_coverage=False,
+    )  # fmt: skip
     bad = replace(plain, id=9001, code_coverage=True, state="fail")
-    other = replace(plain, id=9002, profile="a5")
-    view = replace(good, runs=[plain, bad, other])
+    view = replace(good, runs=[plain, bad, replace(plain, id=9002, profile="a5")])
     assert {item.widths: item.state for item in run_sets(view.runs)} == {
         "256/256": "pass",
         "256/256 a5": "pass",
@@ -306,9 +302,9 @@ def test_runs_that_count_code_coverage_are_a_configuration(
     assert 'href="runs.html#test=both&amp;sim=verilator&amp;widths=256%2F256+code"' in (
         index.read_text()
     )
-    assert "<option>256/256 code</option>" in index.with_name("runs.html").read_text()
-    assert "<td>256/256 a5</td>" in index.with_name("runs.html").read_text()
-    assert "<td>256/256 code</td>" in index.with_name("runs.html").read_text()
+    page = index.with_name("runs.html").read_text()
+    for cell in ("<option>256/256 code</option>", "<td>256/256 a5</td>", "<td>256/256 code</td>"):
+        assert cell in page
 
 
 @pytest.mark.parametrize(
@@ -336,8 +332,7 @@ def test_the_verdict_of_a_regression_run_without_failures(
 def test_one_run_that_is_not_good_fails_the_regression_run(
     good: RegressionView, state: RunState
 ) -> None:
-    bad = replace(good, runs=[replace(good.runs[0], state=state), *good.runs[1:]])
-    found = verdict(bad)
+    found = verdict(replace(good, runs=[replace(good.runs[0], state=state), *good.runs[1:]]))
     assert found.word == "FAIL"
     assert found.text.startswith("1 of 60 runs failed")
 
@@ -353,14 +348,6 @@ def test_the_verdict_says_how_much_is_new(view: RegressionView, new: int, words:
     assert words in verdict(replace(view, buckets=buckets)).text
 
 
-def test_failing_runs_come_first_in_the_table(report: Path) -> None:
-    page = report.with_name("runs.html").read_text()
-    states = re.findall(r'<tr id="r\d+".*?class="state s-([a-z]+)', page)
-    order = [{"pass": 1, "planned": 2}.get(state, 0) for state in states]
-    assert len(states) == 300
-    assert order == sorted(order)
-
-
 def test_the_testplan_shows_the_worst_first(few: RegressionView, tmp_path: Path) -> None:
     counts = {"fail": (2, 1, 3), "not-run": (0, 0, 2), "partial": (1, 1, 3), "pass": (3, 3, 3)}
     order = [*counts]
@@ -374,14 +361,6 @@ def test_the_testplan_shows_the_worst_first(few: RegressionView, tmp_path: Path)
     assert [order.index(state) for state in states] == sorted(map(order.index, states))
     assert "random 1/1 of 3" in text_of(page)
     assert "Missing: a run" in text_of(page)
-
-
-def test_what_nobody_exercised_comes_first(view: RegressionView, report: Path) -> None:
-    page = report.with_name("spec.html").read_text()
-    by = re.findall(r'</th><td><span class="state[^"]*">([a-z ]+)<', page.split('id="spec"')[1])
-    order = ["nothing", "unit tests", "regression"]
-    assert len(by) == len(view.spec)
-    assert [order.index(who) for who in by] == sorted(map(order.index, by))
 
 
 def test_results_of_others_by_source_and_profile(few: RegressionView, tmp_path: Path) -> None:
@@ -445,66 +424,52 @@ def test_texts_are_never_taken_for_markup(few: RegressionView, tmp_path: Path) -
     assert broken_links(index.parent) == []
 
 
-def test_a_report_is_replaced_as_a_whole(good: RegressionView, tmp_path: Path) -> None:
-    folder = tmp_path / "report"
-    write(good, folder)
-    (folder / "gone.html").write_text("of another time")
-    write(good, folder)
-    assert not (folder / "gone.html").exists()
-    assert [path.name for path in tmp_path.iterdir()] == ["report"]
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_report_before_stays_when_the_disk_is_full(
+def test_a_report_is_replaced_as_a_whole_or_stays(
     good: RegressionView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "report"
+    folder = tmp_path / "regression" / "report"
     write(good, folder)
-    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    real, calls = Path.write_text, []
+    before = contents(folder)
+    (folder / "gone.html").write_text("of another time")
+    write(good, folder)
+    assert contents(folder).keys() == before.keys()
+    before = contents(folder)
+    write_text, rename, calls = Path.write_text, Path.rename, []
 
     def full_disk(self: Path, *args: str, **options: str) -> int:
         calls.append(self)
         if len(calls) > 2:
             raise OSError(errno.ENOSPC, "No space left on device")
-        return real(self, *args, **options)
-
-    monkeypatch.setattr(Path, "write_text", full_disk)
-    with pytest.raises(PtoError, match="No space left on device") as caught:
-        write(good, folder)
-    monkeypatch.undo()
-    assert "make room" in str(caught.value)
-    assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    assert [path.name for path in tmp_path.iterdir()] == ["report"]
-
-
-def test_the_report_before_comes_back_when_the_new_one_cannot_take_its_place(
-    good: RegressionView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "report"
-    write(good, folder)
-    real = Path.rename
+        return write_text(self, *args, **options)
 
     def refuse(self: Path, target: Path) -> Path:
         if self.name == "new":
             raise OSError(errno.EACCES, "Permission denied")
-        return real(self, target)
+        return rename(self, target)
 
-    monkeypatch.setattr(Path, "rename", refuse)
-    with pytest.raises(PtoError, match="Permission denied"):
-        write(good, folder)
-    assert (folder / "index.html").is_file()
-
-
-def test_a_place_that_cannot_be_written_is_said(good: RegressionView, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full_disk)
+        with pytest.raises(PtoError, match="No space left on device") as caught:
+            write(good, folder)
+    assert "make room" in str(caught.value)
+    assert contents(folder.parent) == before, "and nothing beside it"
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", refuse)
+        with pytest.raises(PtoError, match="Permission denied"):
+            write(good, folder)
+    assert contents(folder) == before
     with pytest.raises(PtoError, match="cannot write the report") as caught:
-        write(good, tmp_path / "file" / "report")
-    assert str(tmp_path / "file") in str(caught.value)
+        write(good, folder / "index.html" / "report")
+    assert str(folder / "index.html") in str(caught.value)
 
 
 def test_two_pages_in_one_place_are_refused(
     good: RegressionView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(site, "MAKERS", (*site.MAKERS, site.MAKERS[0]))
+    monkeypatch.setattr(module, "MAKERS", (*module.MAKERS, module.MAKERS[0]))
     with pytest.raises(ValueError, match=r"index\.html"):
         write(good, tmp_path / "report")
