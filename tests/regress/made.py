@@ -303,23 +303,11 @@ def _end(store: Store, name: str, when: datetime, left: int, *, noted: bool) -> 
         )
 
 
-def make(store: Store, regression_runs: int = 3, runs: int = 24, left: int = 0) -> list[str]:
-    """Adds regression runs of one regression, a day apart, and returns their names.
-
-    Args:
-        store: The database.
-        regression_runs: How many.
-        runs: Planned runs of each.
-        left: Runs of the last one that the budget did not allow.
-    """
+def make(store: Store) -> list[str]:
+    """Adds three regression runs, a day apart; the budget left two runs of the last one."""
     return [
         add_regression(
-            store,
-            START + timedelta(days=number),
-            runs=runs,
-            number=number,
-            last=number == regression_runs - 1 > 0,
-            left=left if number == regression_runs - 1 else 0,
+            store, START + number * timedelta(days=1), number=number, last=last, left=2 * last
         )
-        for number in range(regression_runs)
+        for number, last in enumerate((False, False, True))
     ]

@@ -29,7 +29,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Three regression runs a day apart; the budget of the last excluded its last two runs."""
     path = tmp_path_factory.mktemp("results") / "results.db"
     with Store.open(f"sqlite:///{path}") as opened:
-        made.make(opened, left=2)
+        made.make(opened)
         yield opened
 
 
@@ -309,7 +309,7 @@ FIELDS = ("regression_run", "runs", "buckets", "plan", "spec", "trend", "differe
 @pytest.mark.long
 def test_every_database_shows_the_same(url: str, store: Store, plan: TestPlan) -> None:
     with Store.open(url) as other:
-        made.make(other, left=2)
+        made.make(other)
         mine, theirs = (history.view(one, "latest", plan) for one in (other, store))
     for field in FIELDS:
         assert getattr(mine, field) == getattr(theirs, field), field

@@ -15,9 +15,9 @@ from tb.coverage.export.exchange import to_json
 from tb.regress.queries import history
 from tb.regress.results.connect import parse, shown
 from tb.regress.results.store import Store, StoreError
-from tests.regress import made
-from tests.regress.conftest import Server
-from tests.regress.samples import coverage, job, jobs, outcome, text
+from tests.regress import conftest, made
+from tests.regress.conftest import Server, server_programs, server_user
+from tests.regress.samples import begin, coverage, job, jobs, outcome, text
 
 
 def refused(url: str, *, create: bool = True) -> StoreError:
@@ -99,7 +99,7 @@ def test_places_of_other_files_and_databases(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     path = tmp_path / "results.db"
     with Store.open(f"sqlite:///{path}") as store:
-        store.begin_regression(regression="nightly", signature="plan")
+        begin(store)
     # Root may write any file, so that SQLite is asked not to.
     error = refused(f"sqlite:///file:{path}?mode=ro&uri=true")
     assert "cannot be written" in error.what
@@ -109,7 +109,7 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///file:{path}?mode=ro&uri=true", create=False) as store:
         assert store.unfinished("nightly", "plan") is None  # reading it is all right
         with pytest.raises(StoreError, match="cannot be written"):
-            store.begin_regression(regression="nightly", signature="plan")
+            begin(store)
 
 
 @pytest.mark.long
@@ -117,8 +117,7 @@ def test_a_full_disk_keeps_what_was_written(tmp_path: Path) -> None:
     """The run that found no room is left to do, and is done when there is room."""
     planned = [job(f"r{seed}", seed=seed) for seed in range(200)]
     with Store.open(f"sqlite:///{tmp_path}/results.db") as store:
-        regression_run = store.begin_regression(regression="nightly", signature="plan")
-        store.plan_runs(regression_run, planned)
+        regression_run = begin(store, planned)
         limit_pages(store, extra=20)
         done = 0
 
@@ -154,7 +153,7 @@ def limit_pages(store: Store, *, extra: int) -> None:
 def test_a_database_that_is_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tb.regress.results.connect._BUSY_SECONDS", 0.2)
     with Store.open(f"sqlite:///{tmp_path}/results.db") as store:
-        regression_run = store.begin_regression(regression="nightly", signature="plan")
+        regression_run = begin(store, [])
         other = sqlite3.connect(tmp_path / "results.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="busy"):
@@ -167,10 +166,32 @@ def test_a_database_that_is_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_percent_in_the_path_is_no_pattern(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/a%25b.db") as store:
-        assert store.begin_regression(regression="nightly", signature="plan")
+        assert begin(store)
 
 
 # --- Properties of a database server that a file lacks; test_store.py runs on both
+
+
+def test_programs_are_found_where_packages_put_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for version in ("9.6", "15", "17"):
+        (tmp_path / version / "bin").mkdir(parents=True)
+        (tmp_path / version / "bin" / "initdb").touch(mode=0o755)
+    monkeypatch.setattr(conftest, "PLACES", (f"{tmp_path}/*/bin",))
+    assert server_programs() == tmp_path / "17" / "bin"
+    monkeypatch.setattr(conftest, "PLACES", ())
+    monkeypatch.setenv("PATH", str(tmp_path / "15" / "bin"))
+    assert server_programs() == tmp_path / "15" / "bin"
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert server_programs() is None
+
+
+def test_root_runs_the_server_as_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert server_user() in ("postgres", "nobody")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert server_user() is None
 
 
 def test_an_unknown_database_of_a_server(server: Server) -> None:
@@ -181,7 +202,7 @@ def test_an_unknown_database_of_a_server(server: Server) -> None:
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
 def test_every_way_to_name_postgresql(server: Server, scheme: str) -> None:
     with Store.open(server.make().replace("postgresql", scheme, 1)) as store:
-        assert store.begin_regression(regression="nightly", signature="plan")
+        assert begin(store)
 
 
 @pytest.mark.long
@@ -190,8 +211,7 @@ def test_a_server_that_goes_away_and_comes_back(new_server: Callable[[], Server]
     own = new_server()
     with Store.open(own.make()) as store:
         planned = jobs(2)
-        regression_run = store.begin_regression(regression="nightly", signature="plan")
-        store.plan_runs(regression_run, planned)
+        regression_run = begin(store, planned)
         store.finish_run(regression_run, outcome(planned[0]), state="pass")
         own.stop()
         with pytest.raises(StoreError) as caught:
