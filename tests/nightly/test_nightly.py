@@ -174,15 +174,10 @@ def test_a_live_coordinator_is_not_robbed_however_long_it_is_silent(tmp_path: Pa
         assert store.adopt(name)
 
 
-@pytest.mark.parametrize(
-    ("url", "option"),
-    [
-        (database_url("", Farm()), ""),
-        ("sqlite:////tmp/a b/results.db", " --db 'sqlite:////tmp/a b/results.db'"),
-    ],
-)
-def test_commands_name_a_database_that_is_not_the_usual_one(url: str, option: str) -> None:
-    assert database_option(url) == option
+def test_commands_name_a_database_that_is_not_the_usual_one() -> None:
+    assert database_option(database_url("", Farm())) == ""
+    other = "sqlite:////tmp/a b/results.db"
+    assert database_option(other) == f" --db '{other}'"
 
 
 def test_the_command_that_repeats_a_run_names_its_database(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -147,8 +147,10 @@ def dead_pid() -> int:
         return process.pid
 
 
-def together(*processes: Any) -> None:
-    """Starts processes and waits until all have ended well."""
+def at_once(target: Callable[..., None], *arguments: tuple[Any, ...]) -> None:
+    """Calls a function in processes that wait for each other; a barrier is its last argument."""
+    go = FORK.Barrier(len(arguments))
+    processes = [FORK.Process(target=target, args=(*given, go)) for given in arguments]
     for process in processes:
         process.start()
     for process in processes:

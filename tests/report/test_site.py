@@ -265,11 +265,9 @@ def test_a_regression_run_without_coverage_is_no_point_of_a_line(
 def test_groups_move_since_the_last_regression_run_that_counted_them(
     view: RegressionView, gaps: tuple[int, ...], before: int | None
 ) -> None:
+    old = {} if before is None else view.trend[before].groups
     for row in group_rows(uncounted(view, *gaps)):
-        if before is None:
-            assert row.move is None
-        else:
-            assert row.move == pytest.approx(row.percent - view.trend[before].groups[row.name])
+        assert row.move == (pytest.approx(row.percent - old[row.name]) if old else None)
 
 
 def test_a_regression_run_that_counted_nothing_says_so(few: RegressionView, tmp_path: Path) -> None:
@@ -316,25 +314,23 @@ def test_runs_that_count_code_coverage_are_a_configuration(
         ("running", 5, "INCOMPLETE", "did not run yet: the regression run is still active"),
     ],
 )
-def test_the_verdict_of_a_regression_run_without_failures(
+def test_the_verdict_of_a_regression_run(
     good: RegressionView, status: RegressionStatus, not_run: int, word: str, words: str
 ) -> None:
     figures = replace(good.regression_run.figures, not_run=not_run, planned=60 + not_run)
     regression_run = replace(
         good.regression_run, status=status, figures=figures, budget_seconds=600.0
     )
-    found = verdict(replace(good, regression_run=regression_run))
+    view = replace(good, regression_run=regression_run)
+    found = verdict(view)
     assert found.word == word
     assert words in found.text.replace("\u202f", " ")
-
-
-@pytest.mark.parametrize("state", ["fail", "flaky", "lost", "error", "crash", "hang"])
-def test_one_run_that_is_not_good_fails_the_regression_run(
-    good: RegressionView, state: RunState
-) -> None:
-    found = verdict(replace(good, runs=[replace(good.runs[0], state=state), *good.runs[1:]]))
-    assert found.word == "FAIL"
-    assert found.text.startswith("1 of 60 runs failed")
+    states: tuple[RunState, ...] = ("fail", "flaky", "lost", "error", "crash", "hang")
+    for state in states:
+        bad = replace(good.runs[0], state=state)
+        found = verdict(replace(view, runs=[bad, *good.runs[1:]]))
+        assert found.word == "FAIL", state
+        assert found.text.startswith("1 of 60 runs failed")
 
 
 @pytest.mark.parametrize(

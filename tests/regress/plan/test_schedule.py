@@ -51,16 +51,12 @@ def test_runs_of_a_failed_build_are_given_up_and_no_others() -> None:
 
 def test_a_long_run_makes_room_for_a_short_one() -> None:
     schedule = Schedule([run("long", expected=100), run("short", test="corner", expected=5)], {})
+    assert schedule.next(BUILD_SECONDS / 2) is None, "no build begins that cannot end"
+    assert schedule.runs_left == 2
     schedule.next(PLENTY)
     schedule.built("a", "d")
     assert keys(schedule, left=10.0) == ["short"]
     assert keys(schedule, left=200.0) == ["long"]
-
-
-def test_no_build_begins_that_cannot_end() -> None:
-    schedule = Schedule([run("x")], {})
-    assert schedule.next(BUILD_SECONDS / 2) is None
-    assert schedule.runs_left == 1
 
 
 def test_durations_are_learnt() -> None:

@@ -15,7 +15,7 @@ from tb.regress.results import connect
 from tb.regress.results.connect import parse, write_ahead
 from tb.regress.results.database import SCHEMA, Base
 from tb.regress.results.store import Store, StoreError
-from tests.regress.samples import FORK, begin, jobs, together
+from tests.regress.samples import at_once, begin, jobs
 
 DIGEST = {1: "d50b5d4447d57e7c", 2: "53733d14905a8483", 3: "6d9ea6bb7fc249e3"}
 """Version -> digest of its tables. Once databases of a version exist, a change needs the next."""
@@ -157,8 +157,7 @@ def test_a_journal_that_another_process_changes_is_waited_for(
 
 @pytest.mark.long
 def test_several_that_open_a_new_database_at_once(url: str) -> None:
-    go = FORK.Barrier(4)
-    together(*[FORK.Process(target=open_at_once, args=(url, go)) for _ in range(4)])
+    at_once(open_at_once, *[(url,)] * 4)
     with Store.open(url) as store:
         regression_run = begin(store, jobs(1))
         assert len(store.jobs_left(regression_run)) == 1

@@ -17,6 +17,7 @@ from tb.regress.results.database import RegressionRunTable, RunTable
 from tb.regress.results.store import Store
 from tests.regress.samples import (
     FORK,
+    at_once,
     begin,
     column,
     coverage,
@@ -26,7 +27,6 @@ from tests.regress.samples import (
     outcome,
     put,
     text,
-    together,
     total,
 )
 
@@ -49,11 +49,7 @@ def write(url: str, seeds: range, own: str, go: Any) -> None:
 
 def test_two_regression_runs_at_once_lose_nothing(url: str) -> None:
     """From an empty database on: tables, names and definitions are made by both."""
-    go = FORK.Barrier(2)
-    together(*[
-        FORK.Process(target=write, args=(url, seeds, "", go))
-        for seeds in (range(25), range(25, 50))
-    ])  # fmt: skip
+    at_once(write, *[(url, seeds, "") for seeds in (range(25), range(25, 50))])
     with Store.open(url) as store:
         assert sorted(name[-2:] for name in column(store, RegressionRunTable.name)) == [".1", ".2"]
         assert column(store, RunTable.state) == ["fail"] * 50
@@ -63,14 +59,13 @@ def test_two_regression_runs_at_once_lose_nothing(url: str) -> None:
 def test_one_regression_run_written_by_two_counts_each_run_once(url: str) -> None:
     with Store.open(url) as store:
         regression = begin(store, jobs(30))
-    go = FORK.Barrier(2)
-    together(*[FORK.Process(target=write, args=(url, range(30), regression, go)) for _ in range(2)])
+    at_once(write, *[(url, range(30), regression)] * 2)
     with Store.open(url) as store:
         assert store.jobs_left(regression) == []
         assert to_json(store.merged()) == to_json(total(range(30)))
 
 
-def adopt(url: str, regression: str, go: Any, won: Any) -> None:
+def adopt(url: str, regression: str, won: Any, go: Any) -> None:
     with Store.open(url) as store:
         go.wait()
         if store.adopt(regression):
@@ -83,8 +78,8 @@ def test_of_two_that_resume_one_wins(url: str) -> None:
     with Store.open(url) as store:
         regression = begin(store)
         put(store, regression, pid=dead_pid())
-    go, won = FORK.Barrier(2), FORK.Value("i", 0)
-    together(*[FORK.Process(target=adopt, args=(url, regression, go, won)) for _ in range(2)])
+    won = FORK.Value("i", 0)
+    at_once(adopt, *[(url, regression, won)] * 2)
     assert won.value == 1
 
 
@@ -120,8 +115,7 @@ def begin_regressions(url: str, go: Any) -> None:
 
 
 def test_regression_runs_that_begin_at_once_get_names_of_their_own(url: str) -> None:
-    go = FORK.Barrier(3)
-    together(*[FORK.Process(target=begin_regressions, args=(url, go)) for _ in range(3)])
+    at_once(begin_regressions, *[(url,)] * 3)
     with Store.open(url) as store:
         numbers = sorted(
             int(name.rsplit(".", 1)[1]) for name in column(store, RegressionRunTable.name)
@@ -148,11 +142,7 @@ def test_of_equal_runs_that_end_at_once_one_sees_the_other(
         regression = begin(
             store, [job(f"{mine}{number}") for mine in "ab" for number in range(PAIRS)]
         )
-    go = FORK.Barrier(2)
-    together(*[
-        FORK.Process(target=equal_runs, args=(url, regression, mine, how, go))
-        for mine, how in (("a", "pass"), ("b", "fail"))
-    ])  # fmt: skip
+    at_once(equal_runs, (url, regression, "a", "pass"), (url, regression, "b", "fail"))
     with Store.open(url) as store:
         assert column(store, RunTable.state) == ["flaky"] * 2 * PAIRS
 
