@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes pages and exports of a regression run.
 
-Below its folder: ``report/index.html``, ``junit.xml``, ``code.info`` (code coverage, lcov)
-and ``code/merged.dat.gz``.
+Below its folder: ``report/index.html``, ``junit.xml`` and ``code/merged.dat.gz`` (code coverage).
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from tb.common.paths import ROOT
 from tb.coverage.exclusions import Excluded, apply_exclusions
 from tb.coverage.export.code import CodeCounts, code_view
 from tb.coverage.export.code_files import merged_readable, write
-from tb.coverage.export.lcov import write_lcov
 from tb.nightly.place import database_option
 from tb.regress.plan.testplan import TestPlan
 from tb.regress.queries import history, junit
@@ -68,7 +66,7 @@ class Publisher:
         )
 
     def publish(self, plan: TestPlan) -> RegressionView:
-        """Writes pages, JUnit XML and lcov, and returns what they show.
+        """Writes pages and JUnit XML, and returns what they show.
 
         Raises:
             PtoError: the database cannot be read or the folder not be written.
@@ -84,7 +82,6 @@ class Publisher:
         )
         if counts:
             write(counts, folder / "code" / MERGED)
-            write_lcov(counts, folder / "code.info", ROOT)
         junit.write(view, folder / "junit.xml")
         site.write(view, folder / "report")
         return view

@@ -24,9 +24,7 @@ MOST_MOVED = 200
 
 EXPORTS = {
     "JUnit results": "junit.xml",
-    "Code coverage, lcov": "code.info",
-    "Expressions, lcov": "code.expression.info",
-    "Toggles, lcov": "code.toggle.info",
+    "Code coverage, merged": "code/merged.dat.gz",
 }
 """Files in the folder of a regression run."""
 

@@ -40,7 +40,7 @@ NIGHTLY_VARIABLES = {
 }
 
 SETTING = re.compile(r"^([A-Z_]+)=(.*)$")
-MADE = ("report", "junit.xml", "code*.info", "runs")
+MADE = ("report", "junit.xml", "code", "runs")
 """Files of a regression run to keep, see tb/nightly/publish.py."""
 
 

@@ -76,7 +76,7 @@ def with_files(few: RegressionView, tmp_path_factory: pytest.TempPathFactory) ->
     """The regression run with exports, and with files of its failed runs and of a rerun."""
     folder = tmp_path_factory.mktemp("files")
     (folder / "a b").mkdir()
-    for name in ("junit.xml", "code.info", "waves.fst"):
+    for name in ("junit.xml", "waves.fst"):
         (folder / name).write_text("")
     runs = [replace(row, folder=str(folder / "a b")) for row in few.runs]
     again = replace(few.buckets[0].reruns[0], waves=str(folder / "waves.fst"))
@@ -98,8 +98,7 @@ def test_a_copied_report_has_no_dead_links(with_files: RegressionView, tmp_path:
     words = {path.name: text_of(path) for path in copied.rglob("*.html")}
     path = with_files.regression_run.folder
     assert f"{path}/junit.xml" in words["index.html"]
-    assert f"{path}/code.info" in words["index.html"]
-    assert "code.toggle.info" not in words["index.html"]
+    assert "merged.dat.gz" not in words["index.html"]
     failed = sum(row.state in FAILED for row in with_files.runs)
     assert words["runs.html"].count(f"{path}/a b") == failed
     bucket = copied / bucket_path(with_files.buckets[0].id)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage as files: JSON, lcov, and the code coverage of Verilator."""
+"""Coverage as files: JSON, and the code coverage of Verilator."""
