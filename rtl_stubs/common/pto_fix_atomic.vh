@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Atomic combines of the write-back to GM: pure functions, to be included inside a module after
-// pto_fix_arith.vh. old is what memory holds, y the result of the op; op: 0 add, 1 max, 2 min.
+// pto_fix_convert.vh. old is what memory holds, y the result of the op; op: 0 add, 1 max, 2 min.
 // Float sums are rounded once to nearest even, with subnormals, overflow to inf and canonical NaN;
 // max and min give the canonical NaN for a NaN in either operand and take +0 as above -0. Integer
 // sums wrap. Only f16 depends on the saturation mode (A-65): without nosat NaN becomes +0 and an

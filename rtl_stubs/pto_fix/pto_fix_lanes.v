@@ -44,6 +44,7 @@ module pto_fix_lanes #(
   output wire [511:0]         out_data_o,      // result of lane l in the low bits of [32l +: 32]
   output wire [UserWidth-1:0] out_user_o       // what came with the word
 );
+  `include "pto_fix_convert.vh"
   `include "pto_fix_arith.vh"
 
   // Stages that a word uses.

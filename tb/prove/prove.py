@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """``make prove-arith``: the write-back arithmetic against an independent reference, input by input.
 
-The parts: every function of ``rtl_stubs/common/pto_fix_arith.vh`` and
-``pto_fix_atomic.vh`` in one Verilated module, the reference in C, and a program that compares the
-two (prove.cpp documents its output). This module builds it, divides the input spaces over several
-processes, and prints a table of the results. Spec: fixpipe.md sections 3 to 9.
+The parts: every function of ``pto_fix_convert.vh``, ``pto_fix_arith.vh`` and
+``pto_fix_atomic.vh`` (``rtl_stubs/common``) in one Verilated module, the reference in C, and a
+program that compares the two (prove.cpp documents its output). This module builds it, divides the
+input spaces over several processes, and prints a table of the results. Spec: fixpipe.md sections 3
+to 9.
 """
 
 from __future__ import annotations

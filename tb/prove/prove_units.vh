@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One copy of the functions under proof with the logic to evaluate them, for a generate block of
-// prove_arith.v. Set before each use: PROVE_ARITH and PROVE_ATOMIC, the two headers;
-// PROVE_VARIANT, the number of this copy; PROVE_ONLY, the one unit it has, or -1 for all.
+// prove_arith.v. Set before each use: PROVE_CONVERT, PROVE_ARITH and PROVE_ATOMIC, the
+// headers; PROVE_VARIANT, the number of this copy; PROVE_ONLY, the one unit it has, or -1 for all.
 // Unit numbers, operands and results: enum ref_unit in reference.h.
 
 // verilator lint_off UNUSEDSIGNAL
+`include `PROVE_CONVERT
 `include `PROVE_ARITH
 `include `PROVE_ATOMIC
 // verilator lint_on UNUSEDSIGNAL

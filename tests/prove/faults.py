@@ -7,18 +7,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+CONVERT = "pto_fix_convert.vh"
 ARITH = "pto_fix_arith.vh"
 ATOMIC = "pto_fix_atomic.vh"
+MACROS = {CONVERT: "PROVE_CONVERT", ARITH: "PROVE_ARITH", ATOMIC: "PROVE_ATOMIC"}
+"""Header to the macro with its name."""
 
 TEMPLATE = """
-`undef PROVE_ARITH
-`undef PROVE_ATOMIC
-`undef PROVE_VARIANT
-`undef PROVE_ONLY
-`define PROVE_ARITH "{arith}"
-`define PROVE_ATOMIC "{atomic}"
-`define PROVE_VARIANT {variant}
-`define PROVE_ONLY {number}
 if (1) begin : fault_{variant}
   `include "prove_units.vh"
 end
@@ -52,28 +47,38 @@ class Fault:
 
 
 FAULTS = (
-    Fault("f16 tie away", "f16", "f[12] && (f[13] || f[11:0] != 12'd0)", "f[12]"),
-    Fault("f16 sticky bit lost", "f16", "f[11:0] != 12'd0", "f[11:1] != 11'd0"),
+    Fault("f16 tie away", "f16", "f[12] && (f[13] || f[11:0] != 12'd0)", "f[12]", CONVERT),
+    Fault("f16 sticky bit lost", "f16", "f[11:0] != 12'd0", "f[11:1] != 11'd0", CONVERT),
     Fault(
         "f16 subnormals flushed",
         "f16",
         "else if (e >= 8'd102) r = fix_shift_rne({1'b1, f}, shift);",
         "else if (e >= 8'd102) r = 24'd0;",
+        CONVERT,
     ),
-    Fault("f16 overflow before rounding", "f16", "r >= 24'h7C00 && sat", "e >= 8'd143 && sat"),
-    Fault("f16 NaN with a sign", "f16", "16'd0 : 16'h7E00", "16'd0 : {x[31], 15'h7E00}"),
+    Fault(
+        "f16 overflow before rounding", "f16", "r >= 24'h7C00 && sat", "e >= 8'd143 && sat", CONVERT
+    ),
+    Fault("f16 NaN with a sign", "f16", "16'd0 : 16'h7E00", "16'd0 : {x[31], 15'h7E00}", CONVERT),
     Fault(
         "f16 underflow to +0",
         "f16",
         "fix_f32_to_f16 = {x[31], r[14:0]}",
         "fix_f32_to_f16 = {x[31] && r != 24'd0, r[14:0]}",
+        CONVERT,
     ),
-    Fault("bf16 inf for preserve_nan", "bf16", "16'h7F80 && sat != 2'd2", "16'h7F80 && sat == 0"),
-    Fault("bf16 inf let through", "bf16", "r >= 16'h7F80 &&", "r > 16'h7F80 &&"),
+    Fault(
+        "bf16 inf for preserve_nan",
+        "bf16",
+        "16'h7F80 && sat != 2'd2",
+        "16'h7F80 && sat == 0",
+        CONVERT,
+    ),
+    Fault("bf16 inf let through", "bf16", "r >= 16'h7F80 &&", "r > 16'h7F80 &&", CONVERT),
     Fault("e4m3 tie away", "e4m3", "f[19] && (f[20] || f[18:0] != 19'd0)", "f[19]"),
     Fault("e4m3 -0 lost", "e4m3", "{x[31], r[6:0]}", "{x[31] && r != 24'd0, r[6:0]}"),
     Fault("e4m3 nosat with a sign", "e4m3", "sat == 2'd2 ? 8'h7F", "sat == 2'd2 ? {x[31], 7'h7F}"),
-    Fault("e4m3 subnormal sticky lost", "e4m3", "w[23:0] != 24'd0", "w[23:5] != 19'd0"),
+    Fault("e4m3 subnormal sticky lost", "e4m3", "w[23:0] != 24'd0", "w[23:5] != 19'd0", CONVERT),
     Fault("hif8 threshold above", "hif8", "f[20:7] >= f[13:0]", "f[20:7] > f[13:0]"),
     Fault("hif8 threshold off by one bit", "hif8", "f[21:8] >= f[13:0]", "f[20:7] >= f[13:0]"),
     Fault("hif8 exact values go up", "hif8", "f[21:0] != 22'd0 && ", ""),
@@ -81,7 +86,13 @@ FAULTS = (
     Fault("hif8 half down", "hif8", "up = f[19];", "up = f[19] && f[18:0] != 19'd0;"),
     Fault("H keeps NaN", "h", "fix_f32_to_f16(x, 2'd0)", "fix_f32_to_f16(x, 2'd1)"),
     Fault("HI to inf", "hi", "fix_i32_to_f32(x), 2'd0", "fix_i32_to_f32(x), 2'd2"),
-    Fault("widened subnormal", "f16_f32", "{8'd107, h[3:0], 19'd0}", "{8'd107, h[4:0], 18'd0}"),
+    Fault(
+        "widened subnormal",
+        "f16_f32",
+        "{8'd107, h[3:0], 19'd0}",
+        "{8'd107, h[4:0], 18'd0}",
+        CONVERT,
+    ),
     Fault("i32 most negative", "i32_f32", "x[31] ? -x : x", "{1'b0, x[31] ? -x[30:0] : x[30:0]}"),
     Fault("i32 sticky bit lost", "i32_f32", "a[6:0] != 7'd0", "a[6:2] != 5'd0"),
     Fault("S9 clamp at 256", "s9", "3'd2: top = 35'sd255", "3'd2: top = 35'sd256"),
@@ -163,7 +174,7 @@ def plant(headers: Path, folder: Path, numbers: dict[str, int]) -> Path:
     """Write the headers with each fault, and the file that makes copies of the functions of them.
 
     Args:
-        headers: The folder of the two headers.
+        headers: The folder of the headers.
         folder: Where to write, of an absolute path.
         numbers: The number of each unit, from ``enum ref_unit``.
 
@@ -174,13 +185,12 @@ def plant(headers: Path, folder: Path, numbers: dict[str, int]) -> Path:
     for variant, fault in enumerate(FAULTS, start=1):
         file = folder / f"fault_{variant}.vh"
         file.write_text(fault.planted((headers / fault.header).read_text()))
-        names = {ARITH: ARITH, ATOMIC: ATOMIC, fault.header: str(file)}
         number = numbers.get(fault.unit, numbers["tail" if "tail" in fault.unit else "narrow"])
-        blocks.append(
-            TEMPLATE.format(
-                arith=names[ARITH], atomic=names[ATOMIC], variant=variant, number=number
-            )
-        )
+        values = {macro: f'"{name}"' for name, macro in MACROS.items()}
+        values |= {MACROS[fault.header]: f'"{file}"'}
+        values |= {"PROVE_VARIANT": str(variant), "PROVE_ONLY": str(number)}
+        blocks += [f"`undef {name}\n`define {name} {value}\n" for name, value in values.items()]
+        blocks.append(TEMPLATE.format(variant=variant))
     list_file = folder / "faults.vh"
     list_file.write_text("".join(blocks))
     return list_file

@@ -22,10 +22,7 @@ module pto_gm_combine (
 );
   localparam [2:0] F32 = 3'd1, F16 = 3'd2, S16 = 3'd3, S32 = 3'd4, S8 = 3'd5, BF16 = 3'd6;
 
-  // Slot fix has a use for all of these functions, and code coverage counts them there.
-  /* verilator coverage_off */
-  `include "pto_fix_arith.vh"
-  /* verilator coverage_on */
+  `include "pto_fix_convert.vh"
   `include "pto_fix_atomic.vh"
 
   function [31:0] combined;
