@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -34,7 +34,10 @@ from tb.coverage.stress import GROUPS
 GM_BYTES = (16, 32, 64)
 """GM bus widths that groups are defined for."""
 
-_HEADER = re.compile(r"^\s*\[\[\s*exclude\s*\]\]")
+KEYS = ("exclude", "code")
+"""Kinds of entries: bins, and code coverage (:mod:`tb.coverage.export.code_exclusions`)."""
+
+_Entry = TypeVar("_Entry", bound=BaseModel)
 
 
 class Excluded(BaseModel):
@@ -56,15 +59,16 @@ class Excluded(BaseModel):
 
     def matching(self, group: CoverGroup) -> list[int]:
         """Returns the indices of the reachable bins of ``item`` that a pattern names."""
-        pattern = re.compile("|".join(_pattern(text) for text in self.bins))
+        wanted = re.compile("|".join(pattern(text) for text in self.bins))
         return [
             index
             for index in np.flatnonzero(group.reachable[self.item]).tolist()
-            if pattern.fullmatch(group.label(self.item, index))
+            if wanted.fullmatch(group.label(self.item, index))
         ]
 
 
-def _pattern(text: str) -> str:
+def pattern(text: str) -> str:
+    """Returns the regular expression of a text in which ``*`` and ``?`` are wildcards."""
     return re.escape(text).replace(r"\*", ".*").replace(r"\?", ".")
 
 
@@ -94,40 +98,66 @@ def load_exclusions(
     Raises:
         PtoError: it cannot be read, or an entry has an unknown name.
     """
+    return tuple(
+        _entry(entry, where, known_groups() if groups is None else groups)
+        for where, entry in entries(path, "exclude")
+    )
+
+
+def entries(path: Path, key: str) -> Iterator[tuple[str, Any]]:
+    """Yields place and contents of the entries of a file of exclusions.
+
+    Args:
+        path: The file; one that does not exist has none.
+        key: Which entries, one of :data:`KEYS`.
+
+    Raises:
+        PtoError: it cannot be read, or has other entries than those of :data:`KEYS`.
+    """
     if not path.exists():
-        return ()
+        return
     text, data = read_toml(path, "the file of exclusions", "make it readable")
-    lines = [number for number, line in enumerate(text.split("\n"), 1) if _HEADER.match(line)]
-    unknown = sorted(set(data) - {"exclude"})
-    if unknown or not isinstance(data.get("exclude", []), list):
+    header = re.compile(rf"^\s*\[\[\s*{key}\s*\]\]")
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if header.match(line)]
+    wrong = [
+        name for name, value in data.items() if name not in KEYS or not isinstance(value, list)
+    ]
+    if wrong:
         raise PtoError(
-            f"{', '.join(unknown) or 'exclude'} is no part of a file of exclusions",
+            f"{', '.join(wrong)} is no part of a file of exclusions",
             where=str(path),
-            legal="entries that begin with [[exclude]]",
+            legal="entries that begin with [[exclude]] or [[code]]",
         )
-    entries = []
-    for number, entry in enumerate(data.get("exclude", [])):
-        where = f"{path}:{lines[number]}" if number < len(lines) else str(path)
-        entries.append(_entry(entry, where, known_groups() if groups is None else groups))
-    return tuple(entries)
+    for number, entry in enumerate(data.get(key, [])):
+        yield f"{path}:{lines[number]}" if number < len(lines) else str(path), entry
 
 
-def _entry(data: Any, where: str, groups: Mapping[str, Sequence[CoverGroup]]) -> Excluded:
+def checked(kind: type[_Entry], data: Any, where: str, legal: str) -> _Entry:
+    """Returns an entry as its class.
+
+    Raises:
+        PtoError: a key is missing, unknown or of a wrong type; ``legal`` describes the keys.
+    """
     try:
-        entry = Excluded.model_validate(data)
+        return kind.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         raise PtoError(
             f"{'.'.join(map(str, first['loc'])) or 'the entry'}: {first['msg']}",
             where=where,
-            legal="group, item, bins (a list), reason",
+            legal=legal,
         ) from None
+
+
+def _entry(data: Any, where: str, groups: Mapping[str, Sequence[CoverGroup]]) -> Excluded:
+    entry = checked(Excluded, data, where, "group, item, bins (a list), reason")
+    remedy = "mend the name; pto-dv coverage-table lists all of them"
     if entry.group not in groups:
-        _unknown("coverage group", entry.group, groups, where)
+        unknown("coverage group", entry.group, groups, where, remedy)
     definitions = groups[entry.group]
     items = dict.fromkeys(name for group in definitions for name in group.reachable)
     if entry.item not in items:
-        _unknown(f"coverpoint or cross of {entry.group}", entry.item, items, where)
+        unknown(f"coverpoint or cross of {entry.group}", entry.item, items, where, remedy)
     defined = [group for group in definitions if entry.item in group.reachable]
     for text in entry.bins:
         one = entry.model_copy(update={"bins": (text,)})
@@ -135,16 +165,21 @@ def _entry(data: Any, where: str, groups: Mapping[str, Sequence[CoverGroup]]) ->
             count = len(defined[0].reachable[entry.item])
             labels = dict.fromkeys(defined[0].label(entry.item, index) for index in range(count))
             why = " that can be reached" if _names(text, labels) else ""
-            _unknown(f"bin{why} of {entry.group}.{entry.item}", text, labels, where)
+            unknown(f"bin{why} of {entry.group}.{entry.item}", text, labels, where, remedy)
     return entry
 
 
 def _names(text: str, labels: Iterable[str]) -> bool:
-    pattern = re.compile(_pattern(text))
-    return any(pattern.fullmatch(label) for label in labels)
+    wanted = re.compile(pattern(text))
+    return any(wanted.fullmatch(label) for label in labels)
 
 
-def _unknown(kind: str, name: str, legal: Iterable[str], where: str) -> NoReturn:
+def unknown(kind: str, name: str, legal: Iterable[str], where: str, remedy: str) -> NoReturn:
+    """Refuses a name of an entry.
+
+    Raises:
+        PtoError: with the names that resemble it first.
+    """
     names = list(legal)
     near = difflib.get_close_matches(name, names, 3, 0.5)
     shown = [*near, *(one for one in names if one not in near)]
@@ -153,7 +188,7 @@ def _unknown(kind: str, name: str, legal: Iterable[str], where: str) -> NoReturn
         f"{name!r} is no {kind}",
         where=where,
         legal=", ".join(shown[:12]) + more,
-        remedy="take the entry out, or mend the name; pto-dv coverage-table lists all of them",
+        remedy=f"take the entry out, or {remedy}",
     )
 
 

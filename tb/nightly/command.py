@@ -23,6 +23,7 @@ from tb.common.errors import PtoError
 from tb.common.paths import ROOT, relative
 from tb.common.text import counted
 from tb.coverage.exclusions import load_exclusions
+from tb.coverage.export.code_exclusions import load_code_exclusions
 from tb.dut.manifest import Manifest, load_manifests
 from tb.nightly.history import prune
 from tb.nightly.place import NIGHTLY, database_url
@@ -132,7 +133,7 @@ def nightly_command(options: NightlyOptions) -> int:
             remedy=f"{RESERVE_SECONDS:g} s of it are kept for merging and pages",
         )
     farm = load_farm(options.farm) if options.farm else Farm()
-    exclusions = load_exclusions(EXCLUSIONS)
+    exclusions = load_exclusions(EXCLUSIONS), load_code_exclusions(EXCLUSIONS, ROOT)
     manifests = load_manifests(options.duts)
     # One name for each manifest: regression runs of the same engines are compared.
     options = replace(options, duts=tuple(dut_name(one) for one in manifests))
@@ -162,7 +163,7 @@ def nightly_command(options: NightlyOptions) -> int:
                 notes.append("sources of the bench changed while it ran: results are of a mixture")
             print("merging coverage, writing pages", flush=True)
             folder = Path(history.regression_run(store, regression_run).folder)
-            made = Publisher(store, regression_run, folder, exclusions)
+            made = Publisher(store, regression_run, folder, *exclusions)
             made.conclude(status, figures, notes)
             view = made.publish(plan)
             if options.retain:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tb.common.paths import relative
+from tb.common.paths import ROOT, relative
 from tb.nightly.place import database_url
 from tb.regress.results.missing import require_file
 from tb.regress.workers.farm_file import Farm, load_farm
@@ -33,6 +33,7 @@ def report_command(
     """Writes the pages of a regression run again, with results of pytest if given; returns 0."""
     with _existing(farm, db) as store:
         from tb.coverage.exclusions import load_exclusions
+        from tb.coverage.export.code_exclusions import load_code_exclusions
         from tb.nightly.publish import EXCLUSIONS, Publisher
         from tb.regress.plan.testplan import TESTPLAN, load_testplan
         from tb.regress.queries import history, junit, text
@@ -41,7 +42,8 @@ def report_command(
         if tests is not None:
             store.note_suites(found.name, junit.read_suites(tests))
         folder = Path(found.folder)
-        made = Publisher(store, found.name, folder, load_exclusions(EXCLUSIONS))
+        exclusions = load_exclusions(EXCLUSIONS), load_code_exclusions(EXCLUSIONS, ROOT)
+        made = Publisher(store, found.name, folder, *exclusions)
         if found.status == "interrupted":
             # If it was killed, its totals may be missing.
             left = found.figures.not_run

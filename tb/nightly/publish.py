@@ -13,6 +13,7 @@ from pathlib import Path
 from tb.common.paths import ROOT
 from tb.coverage.exclusions import Excluded, apply_exclusions
 from tb.coverage.export.code import CodeCounts, code_view
+from tb.coverage.export.code_exclusions import CodeExclusion, apply_code_exclusions
 from tb.coverage.export.code_files import merged_readable, write
 from tb.nightly.place import database_option
 from tb.regress.plan.testplan import TestPlan
@@ -22,7 +23,7 @@ from tb.regress.results.store import Store
 from tb.report import site
 
 EXCLUSIONS = ROOT / "tb/regress/plan/exclusions.toml"
-"""Bins that are not to count, with reasons."""
+"""Bins, and points of code coverage, that are not to count, with reasons."""
 
 MERGED = "merged.dat.gz"
 """Code coverage of a whole regression run, in its folder ``code``."""
@@ -36,16 +37,22 @@ class Publisher:
         regression_run: Name of the regression run.
         folder: Where its files are.
         exclusions: Bins that are not to count.
+        code_exclusions: Points of code coverage that are not to count.
     """
 
     def __init__(
-        self, store: Store, regression_run: str, folder: Path, exclusions: Sequence[Excluded]
+        self,
+        store: Store,
+        regression_run: str,
+        folder: Path,
+        exclusions: Sequence[Excluded],
+        code_exclusions: Sequence[CodeExclusion],
     ) -> None:
         self._store = store
         self._regression_run = regression_run
         self._folder = folder
         self._exclude = partial(apply_exclusions, exclusions)
-        self._counts, self._unread = code_counts(folder)
+        self._counts, self._notes = code_counts(folder, code_exclusions)
 
     def conclude(self, status: RegressionStatus, figures: Figures, notes: Sequence[str]) -> None:
         """Ends the regression run in the database, with the totals of its coverage.
@@ -62,7 +69,7 @@ class Publisher:
             coverage=coverage.percent if coverage.total else None,
             groups={name: group.percent for name, group in coverage.groups.items()},
             code=self._counts.by_engine() if self._counts else {},
-            notes=[*notes, *self._unread],
+            notes=[*notes, *self._notes],
         )
 
     def publish(self, plan: TestPlan) -> RegressionView:
@@ -87,10 +94,13 @@ class Publisher:
         return view
 
 
-def code_counts(folder: Path) -> tuple[CodeCounts | None, list[str]]:
-    """Returns the code coverage of a regression run, and messages about unreadable files."""
+def code_counts(
+    folder: Path, exclusions: Sequence[CodeExclusion]
+) -> tuple[CodeCounts | None, list[str]]:
+    """Returns the code coverage of a regression run, and messages about files and exclusions."""
     files = [path for path in sorted((folder / "code").glob("*.dat.gz")) if path.name != MERGED]
     if not files:
         return None, []
     counts, problems = merged_readable(files, ROOT)
-    return counts, [f"code coverage is not complete: {problem}" for problem in problems]
+    notes = [f"code coverage is not complete: {problem}" for problem in problems]
+    return counts, notes + apply_code_exclusions(exclusions, counts)

@@ -70,6 +70,7 @@ class SourceLine:
         marks: Shares of the other kinds that the line has points of.
         code, comment: The text, cut where a comment begins.
         missing: (kind, points) that were not hit.
+        excluded: (kind, descriptions, reason) of points that do not count.
     """
 
     number: int
@@ -79,6 +80,7 @@ class SourceLine:
     code: str
     comment: str
     missing: tuple[tuple[str, str], ...]
+    excluded: tuple[tuple[str, str, str], ...]
 
 
 def code_pages(view: RegressionView) -> Iterator[Page]:
@@ -160,6 +162,7 @@ def source_line(line: CodeLine) -> SourceLine:
         code,
         sign + comment,
         tuple(missing),
+        line.excluded,
     )
 
 

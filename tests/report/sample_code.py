@@ -12,6 +12,9 @@ from tb.regress.queries.views import CodeFile, CodeLine, CodeView
 
 KINDS = ("line", "branch", "expression", "toggle")
 
+REASON = "no op takes it: a rule refuses the type"
+"""Why points of the sample do not count."""
+
 _SOURCES = {
     "mte1": ("pto_mte1/pto_mte1.v", "pto_mte1/pto_bias_load.v", "common/pto_fifo.v"),
     "mte2": (
@@ -45,7 +48,8 @@ def _line(number: int, text: str, draw: np.random.Generator) -> CodeLine:
         ]
     if "reg " in words or "wire " in words:
         points += [("toggle", f"signal[{bit}]", int(draw.integers(0, 3)) * 95) for bit in range(2)]
-    return CodeLine(number, text, line, tuple(points))
+    excluded = (("branch", "else", REASON),) if "default:" in words else ()
+    return CodeLine(number, text, line, tuple(points), excluded)
 
 
 def _kinds(lines: Sequence[CodeLine]) -> dict[str, tuple[int, int]]:

@@ -14,6 +14,7 @@ from tb.report.code_pages import code_pages, file_rows, not_covered, source_line
 from tb.report.page import source_path
 from tests.report.pages import Parsed
 from tests.report.sample import NOTHING, sample_view
+from tests.report.sample_code import REASON
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,17 @@ def test_every_line_stands_in_its_page(view: RegressionView, site: Path) -> None
     for line in file.lines:
         assert page.ids[f"L{line.number}"] == 1
         assert " ".join(line.text.split()) in page.words
+
+
+def test_excluded_points_stand_below_their_line_with_the_reason(
+    view: RegressionView, site: Path
+) -> None:
+    files = [file for file in code_of(view).files if any(line.excluded for line in file.lines)]
+    assert files
+    for file in files:
+        words = Parsed(site / source_path(file.engine, file.path)).words
+        marks = sum(len(line.excluded) for line in file.lines)
+        assert words.count(f"branch else excluded: {REASON}") == marks
 
 
 def test_a_source_that_is_gone_keeps_its_totals(view: RegressionView, site: Path) -> None:

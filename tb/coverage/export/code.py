@@ -64,10 +64,13 @@ class CodeCounts:
     Attributes:
         counts: Executions, or edges seen.
         runs: Number of runs.
+        excluded: Points that are not in the totals, with the reason; a line is its
+            :func:`line_point`.
     """
 
     counts: dict[CodePoint, int] = field(default_factory=dict)
     runs: int = 0
+    excluded: dict[CodePoint, str] = field(default_factory=dict)
 
     def merge(self, other: CodeCounts) -> None:
         """Adds the counts of other runs."""
@@ -92,12 +95,13 @@ class CodeCounts:
             lambda: {kind: [0, 0] for kind in KINDS}
         )
         for point, count in self.counts.items():
-            if point.kind != "line":
+            if point.kind != "line" and point not in self.excluded:
                 cell = covered[point.engine, point.path][point.kind]
                 cell[0] += count > 0
                 cell[1] += 1
         for place, lines in self.lines().items():
-            covered[place]["line"] = [sum(count > 0 for count in lines.values()), len(lines)]
+            hits = [n for at, n in lines.items() if line_point(*place, at) not in self.excluded]
+            covered[place]["line"] = [sum(count > 0 for count in hits), len(hits)]
         return {
             place: {kind: (cell[0], cell[1]) for kind, cell in covered[place].items()}
             for place in sorted(covered, key=_order)
@@ -113,6 +117,11 @@ class CodeCounts:
         for cells in self.by_engine().values():
             totals = {kind: _plus(totals[kind], cells[kind]) for kind in KINDS}
         return {kind: 100.0 * hit / every for kind, (hit, every) in totals.items() if every}
+
+
+def line_point(engine: str, path: str, number: int) -> CodePoint:
+    """Returns a source line as a point, for exclusions."""
+    return CodePoint(engine, path, number, 0, "line", "", "")
 
 
 def _order(place: tuple[str, str]) -> tuple[int, str]:
@@ -142,16 +151,18 @@ class CodeLine:
     Attributes:
         number: From 1.
         text: The line.
-        line: Executions, None where the line has no line point.
+        line: Executions, None where the line has no line point that counts.
         points: (kind, description, count) of branch, expression and toggle points on the line.
             Neighbouring bits of a signal are one entry, ``q[7:4]:0->1``, with the smallest count
             for those that have changed, and one with 0 for those that have not.
+        excluded: (kind, descriptions, reason) of points that do not count.
     """
 
     number: int
     text: str
     line: int | None
     points: tuple[tuple[str, str, int], ...] = ()
+    excluded: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -199,15 +210,31 @@ def code_view(counts: CodeCounts, root: Path) -> CodeView:
         lambda: defaultdict(list)
     )
     for point, count in sorted(counts.counts.items()):
-        if point.kind != "line":
+        if point.kind != "line" and point not in counts.excluded:
             points[point.engine, point.path][point.line].append((point, count))
+    excluded: dict[tuple[str, str, int], dict[tuple[str, str], list[str]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for point, reason in sorted(counts.excluded.items()):
+        excluded[point.engine, point.path, point.line][point.kind, reason].append(point.text)
+        if point.kind == "line":
+            del executed[point.engine, point.path][point.line]
     sources: dict[str, Sequence[str]] = {}
     shown = []
     for (engine, path), totals in files.items():
         text = sources.setdefault(path, _source(root / path))
         place = engine, path
         lines = tuple(
-            CodeLine(number, line, executed[place].get(number), _described(points[place][number]))
+            CodeLine(
+                number,
+                line,
+                executed[place].get(number),
+                _described(points[place][number]),
+                tuple(
+                    (kind, "; ".join(text for text, _ in _signals((t, 0) for t in texts)), reason)
+                    for (kind, reason), texts in excluded[*place, number].items()
+                ),
+            )
             for number, line in enumerate(text, 1)
         )
         shown.append(CodeFile(engine, path, totals, lines))
