@@ -5,15 +5,15 @@
 // -> local reads -> realigner -> words; the check of the next op overlaps the data.
 // Throughput: one L1 word and one UB word per clock. A row that lies in k source and n destination
 // words takes max(k, n) clocks and the next follows without a bubble, also from op to op.
-// Latency: descriptor to src_req 5 clocks when the check needs one clock (pto_dma_check), reply
+// Latency: descriptor to src_req 7 clocks when the check needs one clock (pto_dma_check), reply
 // to dst_req 3 clocks, last grant to done 1 clock. Full rate up to a read latency of
 // ReadFifoDepth - 3 clocks. A read or write error ends the op: no access is requested from that
 // clock on, but a pending request waits for its grant.
 // Limits: width 128, 256 or 512; GmAddrWidth 40. Spec: CONTRACT, dma.md 2 and 5.
 //
-//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
-//   desc_valid  _/~~~\___________________     desc_ready 1
-//   src_req     _____________________/~~~     until src_gnt
+//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_
+//   desc_valid  _/~~~\___________________________     desc_ready 1
+//   src_req     _____________________________/~~~     until src_gnt
 `default_nettype none
 `include "pto_desc.vh"
 

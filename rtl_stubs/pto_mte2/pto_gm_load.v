@@ -7,14 +7,14 @@
 // records of rows for the later stages wait in queues parallel to the data.
 // Throughput: one GM beat and one on-chip word per clock; a row of k beats and n words takes
 // max(k, n) clocks, with no bubble between rows or ops, of any kind; a row of a pattern takes n.
-// Latency: descriptor to arvalid 5 clocks, of a fill to dst_req 6 clocks; R beat to dst_req 3
+// Latency: descriptor to arvalid 7 clocks, of a fill to dst_req 8 clocks; R beat to dst_req 3
 // clocks, last grant to done 1 clock.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40; uses the dst side and the
 // read channels. Spec: CONTRACT, dma.md 1 to 3, 5, 6, 9.
 //
-//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
-//   desc_valid  _/~~~\___________________     desc_ready 1
-//   arvalid     _____________________/~~~     until arready
+//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_
+//   desc_valid  _/~~~\___________________________     desc_ready 1
+//   arvalid     _____________________________/~~~     until arready
 `default_nettype none
 `include "pto_desc.vh"
 

@@ -9,13 +9,13 @@
 // an op that follow each other inside a bus word; other bursts that share a bus word with a burst
 // less than a round trip before them take the round trip of a read and a write each. It reads 8 KiB
 // ahead: at a read latency above the beats of 4 KiB it moves 8 KiB in the sum of both.
-// Latency: descriptor to src_req 5 clocks, reply to wvalid 4 clocks, last B to done 1 clock.
+// Latency: descriptor to src_req 7 clocks, reply to wvalid 4 clocks, last B to done 1 clock.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40; uses the src side, UB
 // only, and all AXI channels. Spec: CONTRACT, dma.md.
 //
-//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
-//   desc_valid  _/~~~\___________________     desc_ready 1
-//   src_req     _____________________/~~~     until src_gnt
+//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_
+//   desc_valid  _/~~~\___________________________     desc_ready 1
+//   src_req     _____________________________/~~~     until src_gnt
 `default_nettype none
 `include "pto_desc.vh"
 

@@ -5,8 +5,8 @@ Usage: ``object_cache.py FOLDER COMPILER ARGUMENT ...``. make calls it in place 
 (OBJCACHE of Verilator's makefiles). Every build needs the same objects of the runtime, which take
 longer to compile than many designs. An object is identified by its command, the compiler and the
 headers in the folder of the source; other sources are compiled. Lists of headers are kept without
-that folder: the clone that compiled an object may be gone when another one uses it. Uses the standard library alone,
-since it is started for every source.
+that folder: the clone that compiled an object may be gone when another one uses it. Uses the
+standard library alone, since it is started for every source.
 """
 
 from __future__ import annotations

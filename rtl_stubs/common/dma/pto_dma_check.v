@@ -21,17 +21,16 @@
 // The parameters behind Ops select the profile (profiles.md). The footprint of a row holds its pad
 // or the fill behind it; of a compact group only the last row has pad or fill.
 //
-// Throughput: the extent is summed from products of one 8-bit digit of a count and one stride,
-// one digit that is not zero per clock, at least one clock. An op with d such digits has more
-// than d rows, so the check keeps up with the rows; only after an op of fewer rows than d, of
-// one clock each, may an op start up to d - 1 clocks late.
-// Latency: 1 + max(1, digits) clocks. Limits: GmAddrWidth 40, LocalAddrWidth <= 20. Spec: dma.md 1,
-// 3, 5, 6, 9.
+// Throughput: one 8-bit digit of a count that is not zero per clock, at least one clock
+// (pto_extent). A legal op with d such digits has more than d rows, so the check keeps up with the
+// rows; only after an op of fewer rows than d, of one clock each, may an op start up to d - 1 clocks
+// late. Latency: 2 + max(1, digits) clocks. Limits: GmAddrWidth 40, LocalAddrWidth <= 20. Spec:
+// dma.md 1, 3, 5, 6, 9.
 //
-//   clk         _/~\_/~\_/~\_/~\_
-//   desc_valid  _/~~~~~~~\_______     two digits: summed in two clocks, taken in the second
-//   desc_ready  _____/~~~\_______
-//   job_valid   _________/~~~\___     verdict and job, stay until job_ready
+//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
+//   desc_valid  _/~~~~~~~\_______________     two digits: taken in the second clock
+//   desc_ready  _____/~~~\_______________
+//   job_valid   _________________/~~~\___     verdict and job, stay until job_ready
 `default_nettype none
 `include "pto_desc.vh"
 
@@ -238,177 +237,114 @@ module pto_dma_check #(
     else bad = 1'b0;
   end
 
-  // ---- extents: base + sum of (count - 1) * stride, digit by digit ----
+  // ---- extents: base + sum of (count - 1) * stride + the last row ----
   wire [20:0]  last0 = count0[20:0] - 21'd1;
   wire [20:0]  last1 = count1[20:0] - 21'd1;
   wire [20:0]  last2 = count2[20:0] - 21'd1;
   wire [20:0]  last_row = n_burst[20:0] - 21'd1;
-  wire [127:0] digits = {11'd0, last2, 11'd0, last1, 11'd0, last0, 11'd0, last_row};
+  wire [95:0]  digits = {3'd0, last2, 3'd0, last1, 3'd0, last0, 3'd0, last_row};
+  wire [21:0]  data_len = is_raw ? 22'd0 : row_len;
 
-  reg [15:0]            seen_q;              // digits already summed
-  reg [ExtSumWidth-1:0] ext_acc_q;
-  reg [LocSumWidth-1:0] loc_acc_q;
+  wire                   ext_ready, loc_ready, loc_valid, room;
+  wire [ExtSumWidth-1:0] ext_sum;
+  wire [LocSumWidth-1:0] loc_sum;
 
-  function [15:0] digit_used;                // which of the 16 digits are not zero
-    input [127:0] value;
-    integer k;
-    for (k = 0; k < 16; k = k + 1) digit_used[k] = |value[8*k +: 8];
-  endfunction
+  // Both sums have the same digits, so they move in step.
+  pto_extent #(
+    .Strides     (4),
+    .PerStride   (3),
+    .StrideWidth (40),
+    .BaseWidth   (44),
+    .TailWidth   (22),
+    .SumWidth    (ExtSumWidth)
+  ) u_ext (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .in_valid_i   (desc_valid_i),
+    .in_ready_o   (ext_ready),
+    .in_skip_i    (nop),
+    .in_base_i    (ext_addr),
+    .in_tail_i    (data_len),
+    .in_digits_i  (digits),
+    .in_strides_i ({ext_s2[39:0], ext_s1[39:0], ext_s0[39:0], ext_row}),
+    .out_valid_o  (job_valid_o),
+    .out_ready_i  (job_ready_i),
+    .out_sum_o    (ext_sum)
+  );
+  pto_extent #(
+    .Strides     (4),
+    .PerStride   (3),
+    .StrideWidth (22),
+    .BaseWidth   (24),
+    .TailWidth   (23),
+    .SumWidth    (LocSumWidth)
+  ) u_loc (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .in_valid_i   (desc_valid_i),
+    .in_ready_o   (loc_ready),
+    .in_skip_i    (nop),
+    .in_base_i    (loc_addr),
+    .in_tail_i    ({1'b0, foot} + {18'd0, more}),
+    .in_digits_i  (digits),
+    .in_strides_i ({1'b0, loc_s2[20:0], 1'b0, loc_s1[20:0], 1'b0, loc_s0[20:0], loc_row}),
+    .out_valid_o  (loc_valid),
+    .out_ready_i  (job_ready_i),
+    .out_sum_o    (loc_sum)
+  );
+  assign desc_ready_o = ext_ready;
 
-  function [3:0] lowest;                     // index of the lowest set bit, 0 if there is none
-    input [15:0] set;
-    integer k;
-    begin
-      lowest = 4'd0;
-      for (k = 15; k >= 0; k = k - 1) if (set[k]) lowest = k[3:0];
-    end
-  endfunction
+  // ---- the op waits for its extents ----
+  localparam integer JobWidth = TagWidth + 18 + 20 + 6 + LocalAddrWidth + 1 + 5 + 35 + 84
+                              + 5*GmAddrWidth + 5*LocalAddrWidth;
+  wire       is_bad, is_nop, is_l16, is_l17, is_ext_l1, is_loc_l1, is_fill, sub, waiting;
+  wire [3:0] first_rule;
 
-  wire [15:0] todo  = (nop || bad) ? 16'd0 : digit_used(digits) & ~seen_q;
-  wire        done  = (todo & (todo - 16'd1)) == 16'd0;
-  wire [3:0]  sel   = lowest(todo);
-  wire [7:0]  digit = (todo == 16'd0) ? 8'd0 : digits[{sel, 3'b000} +: 8];
-
-  reg [39:0] ext_mul;
-  reg [21:0] loc_mul;
-  always @* begin
-    case (sel[3:2])
-      2'd0:    begin ext_mul = ext_row;      loc_mul = loc_row;              end
-      2'd1:    begin ext_mul = ext_s0[39:0]; loc_mul = {1'b0, loc_s0[20:0]}; end
-      2'd2:    begin ext_mul = ext_s1[39:0]; loc_mul = {1'b0, loc_s1[20:0]}; end
-      default: begin ext_mul = ext_s2[39:0]; loc_mul = {1'b0, loc_s2[20:0]}; end
-    endcase
-  end
-
-  wire [47:0] ext_prod = {40'd0, digit} * {8'd0, ext_mul};
-  wire [29:0] loc_prod = {22'd0, digit} * {8'd0, loc_mul};
-  wire [ExtSumWidth-1:0] ext_base = (seen_q == 16'd0) ? {21'd0, ext_addr} : ext_acc_q;
-  wire [LocSumWidth-1:0] loc_base = (seen_q == 16'd0) ? {22'd0, loc_addr} : loc_acc_q;
-  wire [ExtSumWidth-1:0] ext_sum  = ext_base + ({17'd0, ext_prod} << {sel[1:0], 3'b000});
-  wire [LocSumWidth-1:0] loc_sum  = loc_base + ({16'd0, loc_prod} << {sel[1:0], 3'b000});
-
-  // ---- the checked op ----
-  reg                        job_valid_q;
-  reg [TagWidth-1:0]         tag_q;
-  reg                        bad_q;
-  reg [3:0]                  rule_q;
-  reg                        nop_q;
-  reg                        l16_q;
-  reg                        l17_q;
-  reg [2:0]                  type_q;
-  reg [1:0]                  op_q;
-  reg                        nosat_q;
-  reg [ExtSumWidth-1:0]      ext_sum_q;
-  reg [LocSumWidth-1:0]      loc_sum_q;
-  reg [GmAddrWidth-1:0]      ext_addr_q;
-  reg [LocalAddrWidth-1:0]   loc_addr_q;
-  reg                        ext_l1_q;
-  reg                        loc_l1_q;
-  reg                        is_raw_q;
-  reg                        sub_q;
-  reg [21:0]                 len_q;
-  reg [5:0]                  left_q;
-  reg [21:0]                 foot_q;
-  reg [4:0]                  more_q;
-  reg                        fill_q;
-  reg [1:0]                  elem_q;
-  reg [31:0]                 pattern_q;
-  reg [83:0]                 last_q;
-  reg [4*GmAddrWidth-1:0]    ext_stride_q;
-  reg [4*LocalAddrWidth-1:0] loc_stride_q;
-
-  wire job_free = !job_valid_q || job_ready_i;
-  wire load     = desc_valid_i && done && job_free;
-  assign desc_ready_o = done && job_free;
-
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      seen_q      <= 16'd0;
-      job_valid_q <= 1'b0;
-    end else begin
-      if (load) seen_q <= 16'd0;
-      else if (desc_valid_i && !done) seen_q <= seen_q | (16'd1 << sel);
-      if (job_free) job_valid_q <= load;
-    end
-  end
-
-  always @(posedge clk_i) begin
-    if (desc_valid_i && !done) begin
-      ext_acc_q <= ext_sum;
-      loc_acc_q <= loc_sum;
-    end
-    if (load) begin
-      tag_q        <= desc_tag_i;
-      bad_q        <= bad;
-      rule_q       <= rule;
-      nop_q        <= nop;
-      l16_q        <= l16;
-      l17_q        <= l17;
-      type_q       <= atomic_type;
-      op_q         <= atomic_op;
-      nosat_q      <= nosat;
-      ext_sum_q    <= ext_sum;
-      loc_sum_q    <= loc_sum;
-      ext_addr_q   <= ext_addr[GmAddrWidth-1:0];
-      loc_addr_q   <= loc_addr[LocalAddrWidth-1:0];
-      ext_l1_q     <= ext_l1;
-      loc_l1_q     <= loc_l1;
-      is_raw_q     <= is_raw;
-      sub_q        <= desc_i[`PTO_DMA_UB_SUB];
-      len_q        <= is_raw ? 22'd0 : row_len;
-      left_q       <= pad ? left[5:0] : 6'd0;
-      foot_q       <= foot;
-      more_q       <= more;
-      fill_q       <= fills && is_gm_ub;
-      elem_q       <= elem;
-      pattern_q    <= is_raw ? raw_fill : pad ? pattern : 32'd0;
-      last_q       <= {last2, last1, last0, last_row};
-      ext_stride_q <= {ext_s2[GmAddrWidth-1:0], ext_s1[GmAddrWidth-1:0],
-                       ext_s0[GmAddrWidth-1:0], ext_row[GmAddrWidth-1:0]};
-      loc_stride_q <= {loc_s2[LocalAddrWidth-1:0], loc_s1[LocalAddrWidth-1:0],
-                       loc_s0[LocalAddrWidth-1:0], loc_row[LocalAddrWidth-1:0]};
-    end
-  end
-
-  // Bits above the last field of the family are reserved.
-  localparam integer UsedBits = `PTO_DMA_NOSAT_LSB + `PTO_DMA_NOSAT_CW;
-  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits]};
+  pto_fifo #(
+    .Width(JobWidth),
+    .Depth(4)
+  ) u_jobs (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .wr_valid_i (desc_valid_i && ext_ready),
+    .wr_ready_o (room),
+    .wr_data_i  ({desc_tag_i, bad, rule, nop, l16, l17, ext_l1, loc_l1, is_raw,
+                  desc_i[`PTO_DMA_UB_SUB], atomic_type, atomic_op, nosat,
+                  ext_addr[GmAddrWidth-1:0], loc_addr[LocalAddrWidth-1:0],
+                  data_len[19:0], pad ? left[5:0] : 6'd0, foot[LocalAddrWidth:0], more,
+                  fills && is_gm_ub, elem, is_raw ? raw_fill : pad ? pattern : 32'd0,
+                  last2, last1, last0, last_row,
+                  ext_s2[GmAddrWidth-1:0], ext_s1[GmAddrWidth-1:0],
+                  ext_s0[GmAddrWidth-1:0], ext_row[GmAddrWidth-1:0],
+                  loc_s2[LocalAddrWidth-1:0], loc_s1[LocalAddrWidth-1:0],
+                  loc_s0[LocalAddrWidth-1:0], loc_row[LocalAddrWidth-1:0]}),
+    .rd_valid_o (waiting),
+    .rd_ready_i (job_valid_o && job_ready_i),
+    .rd_data_o  ({job_tag_o, is_bad, first_rule, is_nop, is_l16, is_l17, is_ext_l1, is_loc_l1,
+                  is_fill, sub, job_type_o, job_op_o, job_nosat_o,
+                  job_ext_addr_o, job_loc_addr_o,
+                  job_len_o, job_left_o, job_foot_o, job_more_o,
+                  job_fill_o, job_elem_o, job_pattern_o,
+                  job_last_o, job_ext_stride_o, job_loc_stride_o})
+  );
 
   // DMA-L12 and RF-L04 here, where the extents are complete, and the higher numbers after them. A
   // NOP accesses no byte, so only these hold for it trivially.
-  wire [ExtSumWidth-1:0] ext_end = is_raw_q ? {ExtSumWidth{1'b1}}
-                                 : ext_l1_q ? {{(ExtSumWidth - LocSumWidth){1'b0}}, L1_END}
-                                 : GM_END;
-  wire [LocSumWidth-1:0] loc_end = loc_l1_q ? L1_END : UB_END;
-  wire l12 = (ext_sum_q + {{(ExtSumWidth - 22){1'b0}}, len_q} > ext_end)
-          || (loc_sum_q + {{(LocSumWidth - 22){1'b0}}, foot_q}
-                        + {{(LocSumWidth - 5){1'b0}}, more_q} > loc_end);
-  wire out_of_range = !nop_q && l12;
+  wire [ExtSumWidth-1:0] ext_end = is_ext_l1 ? {{(ExtSumWidth - LocSumWidth){1'b0}}, L1_END} : GM_END;
+  wire [LocSumWidth-1:0] loc_end = is_loc_l1 ? L1_END : UB_END;
+  wire out_of_range = !is_nop && ((ext_sum > ext_end && !is_fill) || loc_sum > loc_end);
 
-  assign job_valid_o      = job_valid_q;
-  assign job_tag_o        = tag_q;
-  assign job_bad_o        = bad_q || out_of_range || l16_q || l17_q;
-  assign job_idle_o       = job_bad_o || nop_q;
+  assign job_bad_o   = is_bad || out_of_range || is_l16 || is_l17;
+  assign job_idle_o  = job_bad_o || is_nop;
   // RF-L02 and L03 are three numbers below L05 and L06.
-  assign job_rule_o       = bad_q ? {4'd0, is_raw_q ? rule_q - 4'd3 : rule_q}
-                          : out_of_range ? (is_raw_q ? 8'd4 : 8'd12)
-                          : l16_q ? 8'd16 : l17_q ? 8'd17 : 8'd0;
-  assign job_loc_addr_o   = loc_addr_q;
-  assign job_space_o      = loc_l1_q ? `PTO_SPACE_L1 : sub_q ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
-  assign job_ext_addr_o   = ext_addr_q;
-  assign job_ext_stride_o = ext_stride_q;
-  assign job_len_o        = len_q[19:0];
-  assign job_left_o       = left_q;
-  assign job_foot_o       = foot_q[LocalAddrWidth:0];
-  assign job_more_o       = more_q;
-  assign job_pattern_o    = pattern_q;
-  assign job_fill_o       = fill_q;
-  assign job_elem_o       = elem_q;
-  assign job_last_o       = last_q;
-  assign job_loc_stride_o = loc_stride_q;
-  assign job_type_o       = type_q;
-  assign job_op_o         = op_q;
-  assign job_nosat_o      = nosat_q;
+  assign job_rule_o  = is_bad ? {4'd0, is_fill ? first_rule - 4'd3 : first_rule}
+                     : out_of_range ? (is_fill ? 8'd4 : 8'd12)
+                     : is_l16 ? 8'd16 : is_l17 ? 8'd17 : 8'd0;
+  assign job_space_o = is_loc_l1 ? `PTO_SPACE_L1 : sub ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
+
+  // Bits above the last field of the family are reserved. Four jobs are more than a sum has inside.
+  localparam integer UsedBits = `PTO_DMA_NOSAT_LSB + `PTO_DMA_NOSAT_CW;
+  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], loc_ready, loc_valid, room, waiting};
 endmodule
 
 `default_nettype wire

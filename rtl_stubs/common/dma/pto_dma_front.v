@@ -5,7 +5,7 @@
 // selected by the opcode; "ext" and "local" side are those of its op (table in pto_dma_check). The
 // ext space is not reported: it is L1 for mte_l1_ub, else GM. The check of the next ops overlaps
 // the rows of earlier ones, so rows of consecutive ops follow each other without a bubble.
-// Throughput: one row per clock. Latency: first row three clocks after the descriptor handshake
+// Throughput: one row per clock. Latency: first row five clocks after the descriptor handshake
 // when the check needs one clock (see pto_dma_check). Spec: CONTRACT, dma.md sections 1 to 5, 9.
 `default_nettype none
 `include "pto_desc.vh"

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The end of what an op reaches: base + tail + sum of (count - 1) * stride, exact. The counts less 1
+// come as digits of 8 bits, lowest first; each clock adds the product of one digit that is not zero
+// and its stride. Stages: select a digit, multiply, add.
+// Throughput: one digit per clock, also across ops; an op without digits takes one clock.
+// Latency: 3 clocks after the last digit was selected. At most three ops are inside. While a sum
+// waits to be taken, nothing moves.
+//
+//   clk        _/~\_/~\_/~\_/~\_/~\_/~\_/~\_
+//   in_valid   _/~~~~~~~\___________________     two digits: taken in the second clock
+//   in_ready   _____/~~~\___________________
+//   out_valid  _________________/~~~\_______     stays until out_ready
+`default_nettype none
+
+module pto_extent #(
+  parameter integer Strides     = 4,         // strides of an op
+  parameter integer PerStride   = 4,         // digits of the count of each
+  parameter integer StrideWidth = 40,        // bits of a stride
+  parameter integer BaseWidth   = 44,        // bits of the base
+  parameter integer TailWidth   = 22,        // bits of the tail, at most those of the base
+  parameter integer SumWidth    = 65         // bits of the sum, all that it can need
+) (
+  input  wire                           clk_i,        // clock
+  input  wire                           rst_ni,       // asynchronous reset, active low
+  input  wire                           in_valid_i,   // an op is there
+  output wire                           in_ready_o,   // it is taken
+  input  wire                           in_skip_i,    // its digits do not count
+  input  wire [BaseWidth-1:0]           in_base_i,    // its first address
+  input  wire [TailWidth-1:0]           in_tail_i,    // what lies behind the last stride
+  input  wire [8*Strides*PerStride-1:0] in_digits_i,  // digits of its counts less 1
+  input  wire [Strides*StrideWidth-1:0] in_strides_i, // its strides, that of the low digits low
+  output wire                           out_valid_o,  // a sum is there
+  input  wire                           out_ready_i,  // it is taken
+  output wire [SumWidth-1:0]            out_sum_o     // the sum of the oldest op
+);
+  localparam integer Digits    = Strides * PerStride;
+  localparam integer ProdWidth = StrideWidth + 8;
+
+  wire go = !out_valid_o || out_ready_i;
+
+  // ---- select ----
+  reg [Digits-1:0] seen_q;                   // digits of this op already selected
+  reg [Digits-1:0] todo;
+  reg [7:0]        digit;                    // 0 without one
+  reg [StrideWidth-1:0] stride;
+  reg [PerStride-1:0]   place;               // of the digit in its count, one bit
+  reg [Digits-1:0]      pick;                // its bit
+  integer k;
+  always @* begin
+    for (k = 0; k < Digits; k = k + 1)
+      todo[k] = !in_skip_i && |in_digits_i[8*k +: 8] && !seen_q[k];
+    pick   = todo & (~todo + 1'b1);
+    digit  = 8'd0;
+    stride = {StrideWidth{1'b0}};
+    place  = {PerStride{1'b0}};
+    for (k = 0; k < Digits; k = k + 1) begin
+      digit  = digit | (in_digits_i[8*k +: 8] & {8{pick[k]}});
+      stride = stride | (in_strides_i[StrideWidth*(k/PerStride) +: StrideWidth]
+                         & {StrideWidth{pick[k]}});
+      place[k%PerStride] = place[k%PerStride] | pick[k];
+    end
+  end
+  wire last = pick == todo;
+
+  assign in_ready_o = last && go;
+
+  // ---- multiply, add ----
+  reg                   sel_q, sel_first_q, sel_last_q, mul_q, mul_first_q, mul_last_q, full_q;
+  reg [7:0]             digit_q;
+  reg [StrideWidth-1:0] stride_q;
+  reg [PerStride-1:0]   sel_place_q, mul_place_q;
+  reg [BaseWidth-1:0]   base_q;
+  reg [TailWidth-1:0]   tail_q;
+  reg [BaseWidth:0]     from_q;              // base and tail
+  reg [ProdWidth-1:0]   prod_q;
+  reg [SumWidth-1:0]    sum_q;
+  reg [SumWidth-1:0]    term;
+  integer j;
+  always @* begin
+    term = {SumWidth{1'b0}};
+    for (j = 0; j < PerStride; j = j + 1)
+      if (mul_place_q[j]) term = term | ({{(SumWidth - ProdWidth){1'b0}}, prod_q} << (8 * j));
+  end
+
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      seen_q <= {Digits{1'b0}};
+      sel_q  <= 1'b0;
+      mul_q  <= 1'b0;
+      full_q <= 1'b0;
+    end else if (go) begin
+      if (in_valid_i) seen_q <= last ? {Digits{1'b0}} : seen_q | pick;
+      sel_q  <= in_valid_i;
+      mul_q  <= sel_q;
+      full_q <= mul_q && mul_last_q;
+    end
+  end
+
+  always @(posedge clk_i) begin
+    if (go && in_valid_i) begin
+      sel_first_q <= seen_q == {Digits{1'b0}};
+      sel_last_q  <= last;
+      sel_place_q <= place;
+      digit_q     <= digit;
+      stride_q    <= stride;
+      base_q      <= in_base_i;
+      tail_q      <= in_tail_i;
+    end
+    if (go && sel_q) begin
+      mul_first_q <= sel_first_q;
+      mul_last_q  <= sel_last_q;
+      mul_place_q <= sel_place_q;
+      prod_q      <= {{StrideWidth{1'b0}}, digit_q} * {8'd0, stride_q};
+      from_q      <= {1'b0, base_q} + {{(BaseWidth + 1 - TailWidth){1'b0}}, tail_q};
+    end
+    if (go && mul_q)
+      sum_q <= (mul_first_q ? {{(SumWidth - BaseWidth - 1){1'b0}}, from_q} : sum_q) + term;
+  end
+
+  assign out_valid_o = full_q;
+  assign out_sum_o   = sum_q;
+endmodule
+
+`default_nettype wire
