@@ -102,7 +102,7 @@ def _hole_list(counts: GroupCounts, ever: GroupCounts | None, table: Table) -> H
 
 def _row(view: RegressionView, name: str, counts: GroupCounts) -> GroupRow:
     ever = view.all_time.groups.get(name)
-    trend = tuple((point.name, point.groups.get(name)) for point in view.trend)
+    trend = tuple((one.name, one.groups.get(name)) for one in view.trend)
     last = previous(trend)
     missing = {item: len(counts.holes(item)) for item in counts.hits}
     worst = sorted(missing.items(), key=lambda item: -item[1])

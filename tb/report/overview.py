@@ -147,11 +147,12 @@ def verdict(view: RegressionView) -> Verdict:
 
 
 def _tiles(view: RegressionView) -> list[Tile]:
-    run, figures = view.regression_run, view.regression_run.figures
+    covered, figures = view.regression_run.coverage, view.regression_run.figures
     holes = view.coverage.total - view.coverage.covered
 
     def tile(label: str, value: str, detail: str, key: str, kind: str, good: int = 1) -> Tile:
-        series = [(point.name, getattr(point, key)) for point in view.trend]
+        get = attrgetter(key)
+        series = [(one.name, get(one)) for one in view.trend]
         return Tile(label, value, detail, kind, good, series, change(series))
 
     return [
@@ -159,13 +160,13 @@ def _tiles(view: RegressionView) -> list[Tile]:
             "Pass rate",
             f"{percent_text(figures.pass_rate)} %",
             f"{number(figures.passed)} of {number(figures.done)} runs",
-            "pass_rate",
+            "figures.pass_rate",
             "percent",
         ),
         tile(
             "Functional coverage",
-            f"{percent_text(run.coverage)} %" if run.counted else "-",
-            f"{number(holes)} holes" if run.counted else "no run counted it",
+            "-" if covered is None else f"{percent_text(covered)} %",
+            "no run counted it" if covered is None else f"{number(holes)} holes",
             "coverage",
             "percent",
         ),
@@ -173,21 +174,21 @@ def _tiles(view: RegressionView) -> list[Tile]:
             "Throughput",
             f"{number(figures.transactions_per_second)} /s",
             "transactions per worker",
-            "transactions_per_second",
+            "figures.transactions_per_second",
             "count",
         ),
         tile(
             "Transactions",
             short(figures.transactions),
             f"{short(figures.bytes_checked)}B checked",
-            "transactions",
+            "figures.transactions",
             "count",
         ),
         tile(
             "Duration",
             duration(figures.wall_seconds),
             f"{figures.runs_per_minute:.1f} runs per minute",
-            "wall_seconds",
+            "figures.wall_seconds",
             "time",
             good=0,
         ),
@@ -197,7 +198,7 @@ def _tiles(view: RegressionView) -> list[Tile]:
 def _code(view: RegressionView) -> list[CodeRow]:
     rows = []
     for kind, percent in view.regression_run.code.items():
-        series = [(point.name, point.code.get(kind)) for point in view.trend]
+        series = [(one.name, one.code.get(kind)) for one in view.trend]
         old = previous(series)
         rows.append(CodeRow(kind, percent, None if old is None else percent - old, series))
     return rows
@@ -298,7 +299,7 @@ def overview_pages(view: RegressionView) -> Iterable[Page]:
         "code": _code(view),
         "counted": view.code.runs if view.code else 0,
         "run_sets": run_sets(view.runs),
-        "regression_runs": [replace(point, groups={}) for point in reversed(view.trend)],
+        "regression_runs": [replace(one, groups={}) for one in reversed(view.trend)],
         "simulators": sorted({row.simulator for row in view.runs if row.simulator}),
         "files": {label: path for label, path in files.items() if existing(path)},
     }

@@ -270,7 +270,7 @@ def test_groups_move_since_the_last_regression_run_that_counted_them(
 
 
 def test_a_regression_run_that_counted_nothing_says_so(few: RegressionView, tmp_path: Path) -> None:
-    regression_run = replace(few.regression_run, coverage=0.0, groups={}, code={})
+    regression_run = replace(few.regression_run, coverage=None, groups={}, code={})
     index = write(replace(uncounted(few, -1), regression_run=regression_run), tmp_path / "report")
     text = text_of(index)
     assert "Functional coverage - no run counted it" in text

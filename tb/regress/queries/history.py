@@ -24,7 +24,6 @@ from tb.regress.queries.plan import plan_rows
 from tb.regress.queries.views import (
     Bucket,
     Difference,
-    Point,
     RegressionRun,
     RegressionView,
     RunRow,
@@ -118,30 +117,13 @@ def buckets(store: Store, name: str) -> list[Bucket]:
         return reading_failures.buckets(session, one, rows, shown)
 
 
-def trend(store: Store, last: RegressionRun, limit: int = TREND) -> list[Point]:
+def trend(store: Store, last: RegressionRun, limit: int = TREND) -> list[RegressionRun]:
     """Returns the regression runs up to ``last`` with its regression and engines, oldest first.
 
     Those without a finished run are left out.
     """
     with store.reading() as session:
-        return [point(one) for one in _alike(session, last, limit)]
-
-
-def point(one: RegressionRun) -> Point:
-    """Returns a regression run as a point of a trend."""
-    figures = one.figures
-    return Point(
-        name=one.name,
-        started=one.started,
-        pass_rate=figures.pass_rate,
-        runs=figures.done,
-        transactions=figures.transactions,
-        transactions_per_second=figures.transactions_per_second,
-        wall_seconds=figures.wall_seconds,
-        coverage=one.coverage if one.counted else None,
-        groups=one.groups,
-        code=one.code,
-    )
+        return _alike(session, last, limit)
 
 
 def _alike(session: Session, last: RegressionRun, limit: int) -> list[RegressionRun]:
@@ -240,7 +222,7 @@ def view(
         coverage=coverage,
         all_time=all_time,
         code=code,
-        trend=[point(item) for item in (*earlier, one)],
+        trend=[*earlier, one],
         difference=moves[-1] if moves else None,
         notes=[*notes, *gates.notes(testplan, found, today)],
         outside=outside,
@@ -270,5 +252,5 @@ def _as_counted(one: RegressionRun, coverage: Coverage, code: CodeView | None) -
         name: counts.percent for name, counts in coverage.groups.items() if coverage.total
     }
     kinds = one.code if code is None else reading.code_percent(code.engines)
-    percent = coverage.percent if groups else 0.0
+    percent = coverage.percent if groups else None
     return replace(one, coverage=percent, groups=groups, code=kinds)

@@ -66,8 +66,8 @@ def _regression_run(row: RegressionRunTable, figures: Figures) -> RegressionRun:
         **{**about, "duts": tuple(about["duts"])},
         items=items_of(row.about),
         figures=figures,
-        coverage=float(row.coverage.get("percent", 0.0)),
-        groups=dict(row.coverage.get("groups", {})),
+        coverage=row.coverage["percent"] if row.coverage.get("groups") else None,
+        groups=row.coverage.get("groups", {}),
         code=code_percent(row.code),
     )
 

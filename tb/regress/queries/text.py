@@ -124,7 +124,9 @@ def _cells(regression_run: RegressionRun) -> dict[str, str | Text]:
         "flaky": str(figures.flaky),
         "transactions": str(figures.transactions),
         "per s": f"{figures.transactions_per_second:.0f}",
-        "cover %": percent_text(regression_run.coverage) if regression_run.counted else "-",
+        "cover %": "-"
+        if regression_run.coverage is None
+        else percent_text(regression_run.coverage),
         "time": duration(figures.wall_seconds),
         "commit": _commit(regression_run.commit),
     }

@@ -95,7 +95,8 @@ class RegressionRun:
         command: Command that repeats the regression run.
         folder: Where its files are.
         figures: Counts and rates.
-        coverage: Functional coverage, percent after exclusions; says nothing without ``counted``.
+        coverage: Functional coverage, percent after exclusions; None if it was not counted: the
+            regression run was killed or built nothing.
         groups: The same by group.
         code: Code coverage in percent, by kind (``line``, ``branch``, ``expression``, ``toggle``).
     """
@@ -114,14 +115,9 @@ class RegressionRun:
     command: str = ""
     folder: str = ""
     figures: Figures = field(default_factory=Figures)
-    coverage: float = 0.0
+    coverage: float | None = None
     groups: Mapping[str, float] = field(default_factory=dict)
     code: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def counted(self) -> bool:
-        """Whether functional coverage was counted: not if it was killed or built nothing."""
-        return bool(self.groups)
 
 
 @dataclass(frozen=True)
@@ -295,22 +291,6 @@ class SpecRow:
 
 
 @dataclass(frozen=True)
-class Point:
-    """A regression run in a trend; ``coverage`` is None where none was counted."""
-
-    name: str
-    started: datetime
-    pass_rate: float
-    runs: int
-    transactions: int
-    transactions_per_second: float
-    wall_seconds: float
-    coverage: float | None
-    groups: Mapping[str, float]
-    code: Mapping[str, float]
-
-
-@dataclass(frozen=True)
 class Difference:
     """Changes between two regression runs.
 
@@ -385,7 +365,7 @@ class RegressionView:
     coverage: Coverage
     all_time: Coverage
     code: CodeView | None
-    trend: Sequence[Point]
+    trend: Sequence[RegressionRun]
     difference: Difference | None
     notes: Sequence[str] = ()
     outside: Sequence[OutsideView] = ()

@@ -231,7 +231,7 @@ def test_trend_ends_with_the_regression_run_itself(view: RegressionView, store: 
     assert view.trend[-1].coverage == view.coverage.percent
     percents = [point.coverage or 0.0 for point in view.trend]
     assert percents == sorted(set(percents)), "more from regression run to regression run"
-    assert view.trend[-1].runs == 22
+    assert view.trend[-1].figures.done == 22
     assert view.trend[0].groups.keys() == view.trend[2].groups.keys()
     assert view.trend[0].code == {"line": 70.0, "branch": 50.0}
     last = history.trend(store, history.regression_run(store), 2)
@@ -377,9 +377,10 @@ def test_a_regression_run_without_recorded_coverage_is_no_point_of_the_trend(
     points = history.trend(fresh, history.regression_run(fresh))
     assert nothing not in [point.name for point in points]
     assert [point.coverage is None for point in points] == [False, True, True, False]
-    counted = [one.counted for one in history.regression_runs(fresh)]
+    counted = [one.coverage is not None for one in history.regression_runs(fresh)]
     assert counted == [True, False, False, False, True]
-    assert history.view(fresh, killed, plan).regression_run.counted, "from the rows of its runs"
+    found = history.view(fresh, killed, plan)
+    assert found.regression_run.coverage is not None, "from the rows of its runs"
 
 
 @pytest.mark.long
@@ -404,7 +405,7 @@ def test_a_regression_run_without_runs(fresh: Store, plan: TestPlan) -> None:
     assert view.regression_run.figures.planned == 0
     assert not [*view.runs, *view.buckets, *view.notes]
     assert view.coverage.groups == {}
-    assert not view.regression_run.counted
+    assert view.regression_run.coverage is None
     assert view.trend[-1].coverage is None, "neither 0 nor 100 percent"
     assert {row.state for row in view.plan} == {"not run"}
 
