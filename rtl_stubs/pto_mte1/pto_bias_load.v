@@ -9,14 +9,14 @@
 // destination words. A burst that lies in k source and n destination words takes max(k, n)
 // clocks and the next follows without a bubble, also from op to op. Short bursts are pipelined:
 // one burst per clock, each with a separate read and write. Bursts without gaps run as one.
-// Latency: descriptor to src_req 5 clocks, reply to dst_req 4 clocks, last grant to done 1 clock.
+// Latency: descriptor to src_req 7 clocks, reply to dst_req 4 clocks, last grant to done 1 clock.
 // Full rate up to a read latency of ReadFifoDepth - 3 clocks. A read or write error ends the op:
 // no access is requested from that clock on, but a pending request waits for its grant.
 // Limits: width 128, 256 or 512; GmAddrWidth 40. Spec: CONTRACT, bias_fb.md 1, 2 and 5.
 //
-//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
-//   desc_valid  _/~~~\___________________     desc_ready 1
-//   src_req     _____________________/~~~     until src_gnt
+//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_
+//   desc_valid  _/~~~\___________________________     desc_ready 1
+//   src_req     _____________________________/~~~     until src_gnt
 `default_nettype none
 `include "pto_desc.vh"
 

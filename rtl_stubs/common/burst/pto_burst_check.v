@@ -6,13 +6,14 @@
 // too. Extents are exact and sums never wrap (A-18); a gap after the last burst never counts. An op
 // without gaps on either side leaves as one burst of its whole extent, which is the same bytes.
 // Throughput: one descriptor per clock, two clocks when there are more than 256 bursts, which
-// then take longer to move. Latency: 1 clock more. Limits: widen 3 of mte_l1_bt is unused and
-// counts as raw. Spec: dma.md 1, 2, 5; bias_fb.md 1, 5.
+// then take longer to move. Latency: 2 clocks more (pto_extent). Limits: widen 3 of mte_l1_bt is
+// unused and counts as raw. Spec: dma.md 1, 2, 5; bias_fb.md 1, 5.
 //
-//   clk         _/~\_/~\_/~\_/~\_
-//   desc_valid  _/~~~~~~~\_______     300 bursts: summed in two clocks, taken in the second
-//   desc_ready  _____/~~~\_______
-//   job_valid   _________/~~~\___     verdict and job, stay until job_ready
+//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
+//   desc_valid  _/~~~~~~~\_______________     300 bursts: taken in the second clock
+//   desc_ready  _____/~~~\_______________
+//   job_valid   _________________/~~~\___     verdict and job, stay until job_ready
+//   busy        _________/~~~~~~~~~~~\___
 `default_nettype none
 `include "pto_desc.vh"
 
@@ -26,9 +27,10 @@ module pto_burst_check #(
   input  wire                 clk_i,          // clock
   input  wire                 rst_ni,         // asynchronous reset, active low
   input  wire                 desc_valid_i,   // a descriptor is there
-  output wire                 desc_ready_o,   // it is taken; its check ends this clock
+  output wire                 desc_ready_o,   // it is taken
   input  wire [DescWidth-1:0] desc_i,         // the descriptor, stable until taken
   input  wire [TagWidth-1:0]  desc_tag_i,     // its tag
+  output wire                 busy_o,         // an op was taken and has not left
   output wire                 job_valid_o,    // a judged op is there
   input  wire                 job_ready_i,    // it is taken
   output wire [TagWidth-1:0]  job_tag_o,      // tag of the op
@@ -81,128 +83,96 @@ module pto_burst_check #(
     else bad = 1'b0;
   end
 
-  // ---- extents in units: len + (n_burst - 1) * (len + gap), one byte of n_burst per clock ----
+  // ---- extents in units: len + (n_burst - 1) * (len + gap) ----
   wire [15:0] last      = n_burst[15:0] - 16'd1;
   wire [16:0] src_pitch = {1'b0, len[15:0]} + {1'b0, src_gap[15:0]};
   wire [16:0] dst_pitch = {1'b0, len[15:0]} + {1'b0, dst_gap[15:0]};
 
-  reg                second_q;               // the low byte has been summed
-  reg [SumWidth-1:0] src_sum_q;
-  reg [SumWidth-1:0] dst_sum_q;
+  wire                room;
+  wire [SumWidth-1:0] src_ext, dst_ext;
 
-  wire        done  = nop || bad || second_q || last[15:8] == 8'd0;
-  wire [7:0]  digit = second_q ? last[15:8] : last[7:0];
-  wire [24:0] src_prod = {17'd0, digit} * {8'd0, src_pitch};
-  wire [24:0] dst_prod = {17'd0, digit} * {8'd0, dst_pitch};
-  wire [SumWidth-1:0] src_sum = second_q ? src_sum_q + {1'b0, src_prod, 8'd0}
-                              : {18'd0, len[15:0]} + {9'd0, src_prod};
-  wire [SumWidth-1:0] dst_sum = second_q ? dst_sum_q + {1'b0, dst_prod, 8'd0}
-                              : {18'd0, len[15:0]} + {9'd0, dst_prod};
+  // Both sums are lanes of one: the digits are the same, and no lane carries into the next.
+  pto_extent #(
+    .Strides     (1),
+    .PerStride   (2),
+    .StrideWidth (SumWidth + 17),
+    .BaseWidth   (SumWidth + 16),
+    .TailWidth   (1),
+    .SumWidth    (2 * SumWidth)
+  ) u_extent (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .in_valid_i   (desc_valid_i),
+    .in_ready_o   (desc_ready_o),
+    .in_skip_i    (nop),
+    .in_base_i    ({len[15:0], {(SumWidth - 16){1'b0}}, len[15:0]}),
+    .in_tail_i    (1'b0),
+    .in_digits_i  (last),
+    .in_strides_i ({dst_pitch, {(SumWidth - 17){1'b0}}, src_pitch}),
+    .out_valid_o  (job_valid_o),
+    .out_ready_i  (job_ready_i),
+    .out_sum_o    ({dst_ext, src_ext})
+  );
 
-  // ---- the checked op ----
-  reg                job_valid_q;
-  reg [SumWidth-1:0] src_ext_q;
-  reg [SumWidth-1:0] dst_ext_q;
-  reg [TagWidth-1:0] tag_q;
-  reg                bad_q;
-  reg [3:0]          rule_q;
-  reg                nop_q;
-  reg                is_l1_q;
-  reg                is_bt_q;
-  reg                is_fb_q;
-  reg                sub_q;
-  reg [1:0]          widen_q;
-  reg [23:0]         src_q;
-  reg [23:0]         dst_q;
-  reg [15:0]         len_q;
-  reg [15:0]         last_q;
-  reg [15:0]         src_gap_q;
-  reg [15:0]         dst_gap_q;
+  // ---- the op waits for its extents ----
+  wire        is_bad, is_nop, to_l1, to_bt, to_fb, sub;
+  wire [3:0]  first_rule;
+  wire [15:0] one_len, one_last;             // of the bursts as they are
 
-  wire job_free = !job_valid_q || job_ready_i;
-  wire load     = desc_valid_i && done && job_free;
-  assign desc_ready_o = done && job_free;
-
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      second_q    <= 1'b0;
-      job_valid_q <= 1'b0;
-    end else begin
-      if (load) second_q <= 1'b0;
-      else if (desc_valid_i && !done) second_q <= 1'b1;
-      if (job_free) job_valid_q <= load;
-    end
-  end
-
-  always @(posedge clk_i) begin
-    if (desc_valid_i && !done) begin
-      src_sum_q <= src_sum;
-      dst_sum_q <= dst_sum;
-    end
-    if (load) begin
-      src_ext_q <= src_sum;
-      dst_ext_q <= dst_sum;
-      tag_q     <= desc_tag_i;
-      bad_q     <= bad;
-      rule_q    <= rule;
-      nop_q     <= nop;
-      is_l1_q   <= is_l1;
-      is_bt_q   <= is_bt;
-      is_fb_q   <= is_fb;
-      sub_q     <= desc_i[`PTO_BURST_UB_SUB];
-      widen_q   <= desc_i[`PTO_BURST_WIDEN];
-      src_q     <= src;
-      dst_q     <= dst;
-      len_q     <= len[15:0];
-      last_q    <= last;
-      src_gap_q <= src_gap[15:0];
-      dst_gap_q <= dst_gap[15:0];
-    end
-  end
+  pto_fifo #(
+    .Width(TagWidth + 124),
+    .Depth(4)
+  ) u_jobs (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .wr_valid_i (desc_valid_i && desc_ready_o),
+    .wr_ready_o (room),
+    .wr_data_i  ({desc_tag_i, bad, rule, nop, is_l1, is_bt, is_fb,
+                  desc_i[`PTO_BURST_UB_SUB], desc_i[`PTO_BURST_WIDEN], src, dst,
+                  len[15:0], last, src_gap[15:0], dst_gap[15:0]}),
+    .rd_valid_o (busy_o),
+    .rd_ready_i (job_valid_o && job_ready_i),
+    .rd_data_o  ({job_tag_o, is_bad, first_rule, is_nop, to_l1, to_bt, to_fb,
+                  sub, job_widen_o, job_src_addr_o, job_dst_addr_o,
+                  one_len, one_last, job_src_gap_o, job_dst_gap_o})
+  );
 
   // ---- DMA-L12, BT-L04, FB-L04 last: the highest numbers, and a NOP accesses no byte ----
-  wire half = widen_q == 2'd1 || widen_q == 2'd2;        // source elements of two bytes
-  wire [EndWidth-1:0] src_bytes = is_fb_q ? {1'b0, src_ext_q, 6'd0}
-                                : !is_bt_q ? {2'd0, src_ext_q, 5'd0}
-                                : half ? {6'd0, src_ext_q, 1'd0} : {5'd0, src_ext_q, 2'd0};
-  wire [EndWidth-1:0] dst_bytes = is_fb_q ? {1'b0, dst_ext_q, 6'd0}
-                                : is_bt_q ? {5'd0, dst_ext_q, 2'd0} : {2'd0, dst_ext_q, 5'd0};
-  wire [31:0] src_size = (is_bt_q || is_fb_q) ? L1Size[31:0] : UbSize[31:0];
-  wire [31:0] dst_size = is_bt_q ? `PTO_SIZE_BT : is_fb_q ? `PTO_FB_SEGMENT_BYTES
-                       : is_l1_q ? L1Size[31:0] : UbSize[31:0];
+  wire half = job_widen_o == 2'd1 || job_widen_o == 2'd2;        // source elements of two bytes
+  wire [EndWidth-1:0] src_bytes = to_fb ? {1'b0, src_ext, 6'd0}
+                                : !to_bt ? {2'd0, src_ext, 5'd0}
+                                : half ? {6'd0, src_ext, 1'd0} : {5'd0, src_ext, 2'd0};
+  wire [EndWidth-1:0] dst_bytes = to_fb ? {1'b0, dst_ext, 6'd0}
+                                : to_bt ? {5'd0, dst_ext, 2'd0} : {2'd0, dst_ext, 5'd0};
+  wire [31:0] src_size = (to_bt || to_fb) ? L1Size[31:0] : UbSize[31:0];
+  wire [31:0] dst_size = to_bt ? `PTO_SIZE_BT : to_fb ? `PTO_FB_SEGMENT_BYTES
+                       : to_l1 ? L1Size[31:0] : UbSize[31:0];
   // A destination in FB is a segment and an offset in it; the extent ends in the same segment.
-  wire [7:0]  segment  = is_fb_q ? dst_q[`PTO_FB_SEGMENT_SHIFT +: 8] : 8'd0;
-  wire [23:0] dst_from = is_fb_q ? {8'd0, dst_q[15:0]} : dst_q;
+  wire [7:0]  segment  = to_fb ? job_dst_addr_o[`PTO_FB_SEGMENT_SHIFT +: 8] : 8'd0;
+  wire [23:0] dst_from = to_fb ? {8'd0, job_dst_addr_o[15:0]} : job_dst_addr_o;
   wire hole = segment != `PTO_FB_PRE_QUANT && segment != `PTO_FB_PRE_RELU;
-  wire out = ({17'd0, src_q} + src_bytes > {9'd0, src_size})
+  wire out = ({17'd0, job_src_addr_o} + src_bytes > {9'd0, src_size})
           || ({17'd0, dst_from} + dst_bytes > {9'd0, dst_size});
-  wire bad_out = !bad_q && (hole || (!nop_q && out));
+  wire bad_out = !is_bad && (hole || (!is_nop && out));
 
   // One burst of the whole extent if there are no gaps.
-  wire merge = src_gap_q == 16'd0 && dst_gap_q == 16'd0;
-  wire [2:0] ub = sub_q ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
+  wire merge = job_src_gap_o == 16'd0 && job_dst_gap_o == 16'd0;
+  wire [2:0] ub = sub ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
 
-  assign job_valid_o     = job_valid_q;
-  assign job_tag_o       = tag_q;
-  assign job_bad_o       = bad_q || bad_out;
-  assign job_idle_o      = bad_q || nop_q || bad_out;
-  assign job_rule_o      = bad_q ? {4'd0, rule_q}
-                         : !bad_out ? 8'd0 : (is_bt_q || is_fb_q) ? 8'd4 : 8'd12;
-  assign job_by_64_o     = is_fb_q;
-  assign job_widen_o     = widen_q;
-  assign job_src_space_o = (is_bt_q || is_fb_q) ? `PTO_SPACE_L1 : ub;
-  assign job_dst_space_o = is_bt_q ? `PTO_SPACE_BT : is_fb_q ? `PTO_SPACE_FB
-                         : is_l1_q ? `PTO_SPACE_L1 : ub;
-  assign job_src_addr_o  = src_q;
-  assign job_dst_addr_o  = dst_q;
-  assign job_len_o       = merge ? src_ext_q[15:0] : len_q;
-  assign job_last_o      = merge ? 16'd0 : last_q;
-  assign job_src_gap_o   = src_gap_q;
-  assign job_dst_gap_o   = dst_gap_q;
+  assign job_bad_o       = is_bad || bad_out;
+  assign job_idle_o      = is_bad || is_nop || bad_out;
+  assign job_rule_o      = is_bad ? {4'd0, first_rule}
+                         : !bad_out ? 8'd0 : (to_bt || to_fb) ? 8'd4 : 8'd12;
+  assign job_by_64_o     = to_fb;
+  assign job_src_space_o = (to_bt || to_fb) ? `PTO_SPACE_L1 : ub;
+  assign job_dst_space_o = to_bt ? `PTO_SPACE_BT : to_fb ? `PTO_SPACE_FB
+                         : to_l1 ? `PTO_SPACE_L1 : ub;
+  assign job_len_o       = merge ? src_ext[15:0] : one_len;
+  assign job_last_o      = merge ? 16'd0 : one_last;
 
-  // Bits above the last field of the family are reserved.
+  // Bits above the last field of the family are reserved. Four jobs are more than a sum has inside.
   localparam integer UsedBits = `PTO_BURST_DST_GAP_LSB + `PTO_BURST_DST_GAP_CW;
-  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits]};
+  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], room};
 endmodule
 
 `default_nettype wire

@@ -8,14 +8,14 @@
 // from op to op: whole words at both sides move at the full rate of the port, 32-byte bursts on
 // 512-bit ports at one burst, half a word, per clock. Bursts without gaps run as one. A burst is
 // cut at destination multiples of 32 KiB, which can cost one read of a shared source word.
-// Latency: descriptor to src_req 5 clocks, reply to dst_req 3 clocks, last grant to done 1 clock.
+// Latency: descriptor to src_req 7 clocks, reply to dst_req 3 clocks, last grant to done 1 clock.
 // Full rate up to a read latency of ReadFifoDepth - 3 clocks. A read or write error ends the op:
 // no access is requested from that clock on, but a pending request waits for its grant.
 // Limits: widths 128, 256 or 512; GmAddrWidth 40. Spec: CONTRACT, dma.md 2, bias_fb.md 3.
 //
-//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
-//   desc_valid  _/~~~\___________________     desc_ready 1
-//   src_req     _____________________/~~~     until src_gnt
+//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_
+//   desc_valid  _/~~~\___________________________     desc_ready 1
+//   src_req     _____________________________/~~~     until src_gnt
 `default_nettype none
 `include "pto_desc.vh"
 

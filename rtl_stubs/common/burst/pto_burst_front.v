@@ -3,7 +3,7 @@
 // Common front of the units that serve the burst family: descriptor queue, D-rule check, and the
 // report of finished ops. The check of the next ops overlaps the data of earlier ones.
 // A NOP or a bad op goes straight to the report; any other leaves as a job with its op number.
-// Throughput: see pto_burst_check. Latency: job two clocks after the descriptor handshake.
+// Throughput: see pto_burst_check. Latency: job four clocks after the descriptor handshake.
 // Spec: CONTRACT, dma.md, bias_fb.md.
 `default_nettype none
 `include "pto_desc.vh"
@@ -85,7 +85,7 @@ module pto_burst_front #(
   );
 
   // ---- check ----
-  wire                check_valid, check_idle, check_bad;
+  wire                check_valid, check_idle, check_bad, check_busy;
   wire [TagWidth-1:0] check_tag;
   wire [7:0]          check_rule;
   wire [23:0]         src_addr, dst_addr;
@@ -105,6 +105,7 @@ module pto_burst_front #(
     .desc_ready_o    (queue_take),
     .desc_i          (queue_desc),
     .desc_tag_i      (queue_tag),
+    .busy_o          (check_busy),
     .job_valid_o     (check_valid),
     .job_ready_i     (check_ready),
     .job_tag_o       (check_tag),
@@ -165,7 +166,7 @@ module pto_burst_front #(
     .done_rule_o    (done_rule_o),
     .done_addr_o    (done_addr_o)
   );
-  assign busy_o = queue_valid || check_valid || active;
+  assign busy_o = queue_valid || check_busy || active;
 
   wire unused = &{1'b0, src_addr[23:LocalAddrWidth], dst_addr[23:LocalAddrWidth]};  // by extent 0
 endmodule
