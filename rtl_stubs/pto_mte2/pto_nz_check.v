@@ -4,17 +4,18 @@
 // zero-count test, and converts it to a job. Extents are exact (A-18): sums never wrap.
 // Throughput: two sums of products grow side by side, GM bytes and L1 blocks, each by one 8-bit
 // digit of a count that is not zero per clock; an op with that many digits has more rows.
-// Latency: 1 + max(1, digits) clocks. Limits: GmAddrWidth 40; element size 1, 2 or 4.
+// Latency: 2 + max(1, digits) clocks. Limits: GmAddrWidth 40; element size 1, 2 or 4.
 // A job selects the access to its source:
 //   dense  rows that lie closer than a bus word: one read of the whole matrix
 //   pack   small-C0 nd2nz without gaps: a "row" of the job is the source of one 32-byte block
 //   tiled  dn2nz; a single column of adjacent elements is a plain row instead
 // Spec: nd2nz.md 1, 6; CONTRACT, descriptors and done.
 //
-//   clk         _/~\_/~\_/~\_/~\_
-//   desc_valid  _/~~~~~~~\_______     two digits: summed in two clocks, taken in the second
-//   desc_ready  _____/~~~\_______
-//   job_valid   _________/~~~\___     verdict and job, stay until job_ready
+//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
+//   desc_valid  _/~~~~~~~\_______________     two digits: taken in the second clock
+//   desc_ready  _____/~~~\_______________
+//   job_valid   _________________/~~~\___     verdict and job, stay until job_ready
+//   busy        _________/~~~~~~~~~~~\___
 `default_nettype none
 `include "pto_desc.vh"
 
@@ -30,9 +31,10 @@ module pto_nz_check #(
   input  wire                   clk_i,        // clock
   input  wire                   rst_ni,       // asynchronous reset, active low
   input  wire                   desc_valid_i, // a descriptor is there
-  output wire                   desc_ready_o, // it is taken; its check ends this clock
+  output wire                   desc_ready_o, // it is taken
   input  wire [DescWidth-1:0]   desc_i,       // the descriptor, stable until taken
   input  wire [TagWidth-1:0]    desc_tag_i,   // its tag
+  output wire                   busy_o,       // an op was taken and has not left
   output wire                   job_valid_o,  // a judged op is there
   input  wire                   job_ready_i,  // it is taken
   output wire [TagWidth-1:0]    job_tag_o,    // tag of the op
@@ -107,57 +109,13 @@ module pto_nz_check #(
     else bad = 1'b0;
   end
 
-  // ---- extents: base + sum of (count - 1) * stride, digit by digit ----
+  // ---- extents: base + sum of (count - 1) * stride + the last row ----
   wire [15:0] last_n    = n[15:0] - 16'd1;
   wire [15:0] last_d    = d[15:0] - 16'd1;
   wire [15:0] last_g    = groups[15:0] - 16'd1;
   wire [15:0] last_c    = last_d >> (3'd5 - {1'b0, elem});
   wire [31:0] ext_digits = {dn ? last_d : last_n, last_g};
   wire [47:0] loc_digits = {small_c0[0] ? 32'd0 : {last_n, last_c}, last_g};
-
-  reg                   later_q;             // not the first clock of this check
-  reg [3:0]             ext_seen_q;          // digits already summed
-  reg [5:0]             loc_seen_q;
-  reg [ExtSumWidth-1:0] ext_acc_q;
-  reg [LocSumWidth-1:0] loc_acc_q;
-  reg [22:0]            span_acc_q;          // the part of the rows of one matrix
-
-  function [5:0] digit_used;                 // which of the six digits are not zero
-    input [47:0] value;
-    integer k;
-    for (k = 0; k < 6; k = k + 1) digit_used[k] = |value[8*k +: 8];
-  endfunction
-
-  function [2:0] lowest;                     // index of the lowest set bit, 0 if there is none
-    input [5:0] set;
-    integer k;
-    begin
-      lowest = 3'd0;
-      for (k = 5; k >= 0; k = k - 1) if (set[k]) lowest = k[2:0];
-    end
-  endfunction
-
-  wire [5:0] ext_todo = (nop || bad) ? 6'd0
-                      : digit_used({16'd0, ext_digits}) & ~{2'd0, ext_seen_q};
-  wire [5:0] loc_todo = (nop || bad) ? 6'd0 : digit_used(loc_digits) & ~loc_seen_q;
-  wire       done     = (ext_todo & (ext_todo - 6'd1)) == 6'd0
-                     && (loc_todo & (loc_todo - 6'd1)) == 6'd0;
-  wire [2:0] ext_sel  = lowest(ext_todo);
-  wire [2:0] loc_sel  = lowest(loc_todo);
-  wire [7:0] ext_digit = (ext_todo == 6'd0) ? 8'd0 : ext_digits[{ext_sel[1:0], 3'b000} +: 8];
-  wire [7:0] loc_digit = (loc_todo == 6'd0) ? 8'd0 : loc_digits[{loc_sel, 3'b000} +: 8];
-
-  wire [39:0] ext_mul = ext_sel[1] ? inner[39:0] : outer[39:0];
-  wire [15:0] loc_mul = (loc_sel[2:1] == 2'd0) ? loop4[15:0]
-                      : (loc_sel[2:1] == 2'd1) ? loop3[15:0] : loop2[15:0];
-  wire [47:0] ext_prod = {40'd0, ext_digit} * {8'd0, ext_mul};
-  wire [23:0] loc_prod = {16'd0, loc_digit} * {8'd0, loc_mul};
-  wire [ExtSumWidth-1:0] ext_add = {10'd0, ext_prod} << {ext_sel[0], 3'b000};
-  wire [LocSumWidth-1:0] loc_add = {9'd0, loc_prod} << {loc_sel[0], 3'b000};
-  wire [ExtSumWidth-1:0] ext_sum = (later_q ? ext_acc_q : {14'd0, src}) + ext_add;
-  wire [LocSumWidth-1:0] loc_sum = (later_q ? loc_acc_q : {14'd0, dst[23:5]}) + loc_add;
-  wire [22:0]            span    = (later_q ? span_acc_q : 23'd0)
-                                 + (ext_sel[1] ? ext_add[22:0] : 23'd0);
 
   // ---- shape of the job ----
   wire [17:0] row     = dn ? {3'd0, n[14:0]} << elem : {2'd0, d[15:0]} << elem;
@@ -172,119 +130,119 @@ module pto_nz_check #(
   wire [2:0]  partial = last_n[2:0] & ~(3'b111 << per_log2);       // rows of the last, less 1
   wire [5:0]  tail    = (({3'd0, partial} + 6'd1) * {3'd0, d[2:0]}) << elem;
 
-  // ---- the checked op ----
-  reg                   job_valid_q;
-  reg [TagWidth-1:0]    tag_q;
-  reg                   bad_q;
-  reg [3:0]             rule_q;
-  reg                   nop_q;
-  reg [ExtSumWidth-1:0] ext_sum_q;
-  reg [LocSumWidth-1:0] loc_sum_q;
-  reg [17:0]            end_q;               // bytes of a row in the descriptor
-  reg [14:0]            foot_q;              // L1 blocks from the last base on
-  reg                   tiled_q, small_q, dense_q, pack_q;
-  reg [1:0]             elem_q;
-  reg [2:0]             chans_q;
-  reg [5:0]             tail_q;
-  reg [17:0]            row_q;
-  reg [15:0]            rows_q;
-  reg [22:0]            span_q;
-  reg [11:0]            groups_q;
-  reg [GmAddrWidth-1:0] src_q, inner_q, outer_q;
-  reg [BlockWidth-1:0]  dst_q, loop2_q, loop3_q, loop4_q;
+  // ---- sums. Each waits with its last digit for the other, so they are taken in step ----
+  wire                   ext_ready, loc_ready, span_ready, loc_valid, span_valid, room;
+  wire                   ext_go = desc_valid_i && (loc_ready || !ext_ready);
+  wire                   loc_go = desc_valid_i && (ext_ready || !loc_ready);
+  wire [ExtSumWidth-1:0] ext_sum;
+  wire [LocSumWidth-1:0] loc_sum;
+  wire [16:0]            span_high;          // more than a dense matrix has
+  assign desc_ready_o = ext_ready && loc_ready;
 
-  wire job_free = !job_valid_q || job_ready_i;
-  wire load     = desc_valid_i && done && job_free;
-  wire more     = desc_valid_i && !done;
-  assign desc_ready_o = done && job_free;
+  pto_extent #(
+    .Strides     (2),
+    .PerStride   (2),
+    .StrideWidth (40),
+    .BaseWidth   (44),
+    .TailWidth   (18),
+    .SumWidth    (ExtSumWidth)
+  ) u_ext (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .in_valid_i   (ext_go),
+    .in_ready_o   (ext_ready),
+    .in_skip_i    (nop),
+    .in_base_i    (src),
+    .in_tail_i    (row),
+    .in_digits_i  (ext_digits),
+    .in_strides_i ({inner[39:0], outer[39:0]}),
+    .out_valid_o  (job_valid_o),
+    .out_ready_i  (job_ready_i),
+    .out_sum_o    (ext_sum)
+  );
+  // From first to last of one matrix: the same digits, and a group adds nothing.
+  pto_extent #(
+    .Strides     (2),
+    .PerStride   (2),
+    .StrideWidth (23),
+    .BaseWidth   (18),
+    .TailWidth   (1),
+    .SumWidth    (40)
+  ) u_span (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .in_valid_i   (ext_go),
+    .in_ready_o   (span_ready),
+    .in_skip_i    (nop),
+    .in_base_i    (row),
+    .in_tail_i    (1'b0),
+    .in_digits_i  (ext_digits),
+    .in_strides_i ({inner[22:0], 23'd0}),
+    .out_valid_o  (span_valid),
+    .out_ready_i  (job_ready_i),
+    .out_sum_o    ({span_high, job_span_o})
+  );
+  pto_extent #(
+    .Strides     (3),
+    .PerStride   (2),
+    .StrideWidth (16),
+    .BaseWidth   (19),
+    .TailWidth   (15),
+    .SumWidth    (LocSumWidth)
+  ) u_loc (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .in_valid_i   (loc_go),
+    .in_ready_o   (loc_ready),
+    .in_skip_i    (nop),
+    .in_base_i    (dst[23:5]),
+    .in_tail_i    (small_c0[0] ? {1'b0, blocks[13:0]} + 15'd1 : 15'd1),
+    .in_digits_i  (loc_digits),
+    .in_strides_i ({loop2[15:0], loop3[15:0], loop4[15:0]}),
+    .out_valid_o  (loc_valid),
+    .out_ready_i  (job_ready_i),
+    .out_sum_o    (loc_sum)
+  );
 
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      later_q     <= 1'b0;
-      ext_seen_q  <= 4'd0;
-      loc_seen_q  <= 6'd0;
-      job_valid_q <= 1'b0;
-    end else begin
-      if (load) begin
-        later_q    <= 1'b0;
-        ext_seen_q <= 4'd0;
-        loc_seen_q <= 6'd0;
-      end else if (more) begin
-        later_q    <= 1'b1;
-        ext_seen_q <= ext_seen_q | (4'd1 << ext_sel[1:0]);
-        loc_seen_q <= loc_seen_q | (6'd1 << loc_sel);
-      end
-      if (job_free) job_valid_q <= load;
-    end
-  end
+  // ---- the op waits for its sums ----
+  wire       is_bad, is_nop;
+  wire [3:0] first_rule;
 
-  always @(posedge clk_i) begin
-    if (more) begin
-      ext_acc_q  <= ext_sum;
-      loc_acc_q  <= loc_sum;
-      span_acc_q <= span;
-    end
-    if (load) begin
-      tag_q     <= desc_tag_i;
-      bad_q     <= bad;
-      rule_q    <= rule;
-      nop_q     <= nop;
-      ext_sum_q <= ext_sum;
-      loc_sum_q <= loc_sum;
-      end_q     <= row;
-      foot_q    <= small_c0[0] ? {1'b0, blocks[13:0]} + 15'd1 : 15'd1;
-      tiled_q   <= tiled;
-      small_q   <= small_c0[0];
-      dense_q   <= dense;
-      pack_q    <= pack;
-      elem_q    <= elem;
-      chans_q   <= d[2:0];
-      tail_q    <= tail;
-      row_q     <= pack ? {12'd0, d[2:0], 3'b000} : plain ? {2'd0, d[15:0]} << elem : row;
-      rows_q    <= pack ? blocks + 16'd1 : plain ? 16'd1 : dn ? d[15:0] : n[15:0];
-      span_q    <= span + {5'd0, row};
-      groups_q  <= last_g[11:0];
-      src_q     <= src[GmAddrWidth-1:0];
-      inner_q   <= pack ? {{(GmAddrWidth - 6){1'b0}}, d[2:0], 3'b000} : inner[GmAddrWidth-1:0];
-      outer_q   <= outer[GmAddrWidth-1:0];
-      dst_q     <= dst[BlockWidth+4:5];
-      loop2_q   <= loop2[BlockWidth-1:0];
-      loop3_q   <= loop3[BlockWidth-1:0];
-      loop4_q   <= loop4[BlockWidth-1:0];
-    end
-  end
-
-  // Bits above the last field of the family are reserved.
-  localparam integer UsedBits = `PTO_NZ_DST_LOOP4_LSB + `PTO_NZ_DST_LOOP4_CW;
-  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], blocks[15:14], l2[3:0],
-                  ext_sel[2]};
+  pto_fifo #(
+    .Width(TagWidth + 67 + 3*GmAddrWidth + 4*BlockWidth),
+    .Depth(4)
+  ) u_jobs (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .wr_valid_i (desc_valid_i && desc_ready_o),
+    .wr_ready_o (room),
+    .wr_data_i  ({desc_tag_i, bad, rule, nop, tiled, small_c0[0], dense, pack,
+                  elem, d[2:0], tail,
+                  pack ? {12'd0, d[2:0], 3'b000} : plain ? {2'd0, d[15:0]} << elem : row,
+                  pack ? blocks + 16'd1 : plain ? 16'd1 : dn ? d[15:0] : n[15:0], last_g[11:0],
+                  src[GmAddrWidth-1:0],
+                  pack ? {{(GmAddrWidth - 6){1'b0}}, d[2:0], 3'b000} : inner[GmAddrWidth-1:0],
+                  outer[GmAddrWidth-1:0], dst[BlockWidth+4:5],
+                  loop2[BlockWidth-1:0], loop3[BlockWidth-1:0], loop4[BlockWidth-1:0]}),
+    .rd_valid_o (busy_o),
+    .rd_ready_i (job_valid_o && job_ready_i),
+    .rd_data_o  ({job_tag_o, is_bad, first_rule, is_nop, job_tiled_o, job_small_o, job_dense_o,
+                  job_pack_o, job_elem_o, job_chans_o, job_tail_o, job_row_o, job_rows_o,
+                  job_groups_o, job_src_o, job_inner_o, job_outer_o, job_dst_o,
+                  job_loop2_o, job_loop3_o, job_loop4_o})
+  );
 
   // ND-L08 last: it is the highest number, and a NOP accesses no byte.
-  wire l08 = (ext_sum_q + {40'd0, end_q} > GM_END) || (loc_sum_q + {18'd0, foot_q} > LOC_END);
+  wire l08 = !is_nop && (ext_sum > GM_END || loc_sum > LOC_END);
 
-  assign job_valid_o  = job_valid_q;
-  assign job_tag_o    = tag_q;
-  assign job_bad_o    = bad_q || (!nop_q && l08);
-  assign job_idle_o   = job_bad_o || nop_q;
-  assign job_rule_o   = bad_q ? {4'd0, rule_q} : (!nop_q && l08) ? 8'd8 : 8'd0;
-  assign job_tiled_o  = tiled_q;
-  assign job_small_o  = small_q;
-  assign job_elem_o   = elem_q;
-  assign job_dense_o  = dense_q;
-  assign job_pack_o   = pack_q;
-  assign job_chans_o  = chans_q;
-  assign job_tail_o   = tail_q;
-  assign job_row_o    = row_q;
-  assign job_rows_o   = rows_q;
-  assign job_span_o   = span_q;
-  assign job_groups_o = groups_q;
-  assign job_src_o    = src_q;
-  assign job_inner_o  = inner_q;
-  assign job_outer_o  = outer_q;
-  assign job_dst_o    = dst_q;
-  assign job_loop2_o  = loop2_q;
-  assign job_loop3_o  = loop3_q;
-  assign job_loop4_o  = loop4_q;
+  assign job_bad_o  = is_bad || l08;
+  assign job_idle_o = job_bad_o || is_nop;
+  assign job_rule_o = is_bad ? {4'd0, first_rule} : l08 ? 8'd8 : 8'd0;
+
+  // Bits above the last field of the family are reserved. Four jobs are more than a sum has inside.
+  localparam integer UsedBits = `PTO_NZ_DST_LOOP4_LSB + `PTO_NZ_DST_LOOP4_CW;
+  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], blocks[15:14], l2[3:0],
+                  span_ready, span_valid, span_high, loc_valid, room};
 endmodule
 
 `default_nettype wire

@@ -16,13 +16,13 @@
 //   small-C0 nd2nz N 4096 D 3, no gaps     0.990  0.954  0.904      else one row per clock
 //   small-C0 dn2nz N 4096 D 4              0.880  0.852  0.811
 // dn2nz has its first block after a whole tile (up to 128 lines); later tiles and ops overlap.
-// Latency: descriptor to arvalid 5 clocks, R beat to dst_req 3, last grant to done 1.
+// Latency: descriptor to arvalid 7 clocks, R beat to dst_req 3, last grant to done 1.
 // Buffering: ReadFifoDepth beats, 8 KiB of tiles (pto_nz_tile). Limits: widths 128, 256 or 512;
 // GmAddrWidth 40. Spec: CONTRACT, nd2nz.md.
 //
-//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
-//   desc_valid  _/~~~\___________________     desc_ready 1
-//   arvalid     _____________________/~~~     until arready
+//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_
+//   desc_valid  _/~~~\___________________________     desc_ready 1
+//   arvalid     _____________________________/~~~     until arready
 `default_nettype none
 `include "pto_desc.vh"
 
@@ -93,8 +93,8 @@ module pto_nz_load #(
   );
 
   // ---- check ----
-  wire                   job_valid, job_ready, job_idle, job_bad, job_tiled, job_small, job_dense,
-                         job_pack;
+  wire                   check_busy, job_valid, job_ready, job_idle, job_bad, job_tiled,
+                         job_small, job_dense, job_pack;
   wire [TagWidth-1:0]    job_tag;
   wire [7:0]             job_rule;
   wire [1:0]             job_elem;
@@ -122,6 +122,7 @@ module pto_nz_load #(
     .desc_ready_o (queue_take),
     .desc_i       (queue_desc),
     .desc_tag_i   (queue_tag),
+    .busy_o       (check_busy),
     .job_valid_o  (job_valid),
     .job_ready_i  (job_ready),
     .job_tag_o    (job_tag),
@@ -159,7 +160,7 @@ module pto_nz_load #(
 
   assign job_ready = new_ready && (job_idle || (read_ready && rows_ready));
   wire   job_start = job_valid && !job_idle && new_ready;
-  assign busy_o    = queue_valid || job_valid || active;
+  assign busy_o    = queue_valid || check_busy || active;
 
   pto_dma_retire #(
     .NumActive   (NumActive),

@@ -46,7 +46,6 @@ module pto_nz_read #(
   localparam integer IndexBits = 12 - LaneBits;            // bus word within its 4 KiB page
   localparam integer BeatBits  = 24 - LaneBits;
   localparam [8:0]   PAGE_BEATS = 9'd1 << IndexBits;
-  localparam [23:0]  ROUND_UP   = {17'd0, GmBytes[6:0]} - 24'd1;
 
   // ---- the current row ----
   reg [IdWidth-1:0]     id_q;
@@ -128,14 +127,14 @@ module pto_nz_read #(
   reg [IdWidth-1:0]      cut_id_q;
   reg [GmAddrWidth-1:12] page_q;
   reg [IndexBits-1:0]    index_q;
-  reg [BeatBits-1:0]     beats_q;            // beats of the row still to command
+  reg [BeatBits-1:0]     more_q;             // beats of the row still to command, less 1
   reg                    abort_q;
   reg [IdWidth-1:0]      abort_id_q;
 
   wire [23:0] row_span    = {{(24 - LaneBits){1'b0}}, addr_q[LaneBits-1:0]} + {1'b0, len}
-                          + ROUND_UP;
+                          - 24'd1;
   wire [8:0]  to_page_end = PAGE_BEATS - {{(9 - IndexBits){1'b0}}, index_q};
-  wire        is_final    = beats_q <= {{(BeatBits - 9){1'b0}}, to_page_end};
+  wire        is_final    = more_q <= {{(BeatBits - IndexBits){1'b0}}, ~index_q};
   wire        failed      = cut_q && err_i[cut_id_q];
   wire        cmd_fire    = cmd_valid_o && cmd_ready_i;
   wire        cut_free    = !abort_q && (!cut_q || (cmd_fire && is_final));
@@ -147,7 +146,7 @@ module pto_nz_read #(
   assign cmd_valid_o = cut_q && !failed;
   assign cmd_id_o    = cut_id_q;
   assign cmd_addr_o  = {page_q, index_q, {LaneBits{1'b0}}};
-  assign cmd_beats_o = is_final ? beats_q[8:0] : to_page_end;
+  assign cmd_beats_o = is_final ? more_q[8:0] + 9'd1 : to_page_end;
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -167,11 +166,11 @@ module pto_nz_read #(
       cut_id_q <= id_q;
       page_q   <= addr_q[GmAddrWidth-1:12];
       index_q  <= addr_q[11:LaneBits];
-      beats_q  <= row_span[23:LaneBits];
+      more_q   <= row_span[23:LaneBits];
     end else if (cmd_fire) begin
       page_q   <= page_q + 1'b1;
       index_q  <= {IndexBits{1'b0}};
-      beats_q  <= beats_q - {{(BeatBits - 9){1'b0}}, to_page_end};
+      more_q   <= more_q - {{(BeatBits - 9){1'b0}}, to_page_end};
     end
   end
 
