@@ -49,8 +49,8 @@ module pto_l0_check #(
   localparam [34:0] L1_BLOCKS    = {8'd0, L1Size[31:5]};
   localparam [31:0] DATA_SIZE    = `PTO_SIZE_L0A;          // that of l0b is the same
   localparam [31:0] SCALE_SIZE   = `PTO_SIZE_L0A_MX;
-  localparam [23:0] DATA_BLOCKS  = DATA_SIZE[28:5];
-  localparam [23:0] SCALE_BLOCKS = SCALE_SIZE[28:5];
+  localparam [24:0] DATA_BLOCKS  = DATA_SIZE[29:5];
+  localparam [24:0] SCALE_BLOCKS = SCALE_SIZE[29:5];
   localparam integer SegmentLsb  = `PTO_L0_SEGMENT_SHIFT - 5;
 
   // ---- fields ----
@@ -137,9 +137,9 @@ module pto_l0_check #(
   // ---- products; a factor past the end of the memory is out by itself, as the other is not 0 ----
   wire        src_far   = |start[15:14] || (|src_stride[15:14] && (|start || |last_row));
   wire        dst_far   = |dst_stride[15:7] && |last_column;
-  wire [27:0] src_skip  = {14'd0, start[13:0]} * {14'd0, src_stride[13:0]};
-  wire [21:0] src_reach = {14'd0, last_row} * {8'd0, src_stride[13:0]};
-  wire [15:0] dst_reach = {7'd0, last_column[8:0]} * {9'd0, dst_stride[6:0]};
+  wire [28:0] src_first = {15'd0, start[13:0]} * {15'd0, src_stride[13:0]} + {13'd0, offset};
+  wire [21:0] src_reach = {14'd0, last_row} * {8'd0, src_stride[13:0]} + {14'd0, length};
+  wire [16:0] dst_units = {8'd0, last_column[8:0]} * {10'd0, dst_stride[6:0]} + {7'd0, depth};
 
   // ---- the checked op ----
   reg                job_valid_q;
@@ -149,10 +149,9 @@ module pto_l0_check #(
   reg [1:0]          segment_q, unit_q;
   reg [18:0]         src_q;                  // blocks
   reg [27:9]         dst_q;
-  reg [27:0]         src_skip_q;
+  reg [28:0]         src_first_q;
   reg [21:0]         src_reach_q;
-  reg [15:0]         dst_reach_q, offset_q;
-  reg [9:0]          depth_q;
+  reg [16:0]         dst_units_q;
   reg [7:0]          length_q, last_row_q, outer_q;
   reg [8:0]          mid_q;
   reg [13:0]         src_stride_q;
@@ -181,11 +180,9 @@ module pto_l0_check #(
       unit_q       <= unit;
       src_q        <= src[23:5];
       dst_q        <= dst[27:9];
-      src_skip_q   <= src_skip;
+      src_first_q  <= src_first;
       src_reach_q  <= src_reach;
-      dst_reach_q  <= dst_reach;
-      offset_q     <= offset;
-      depth_q      <= depth;
+      dst_units_q  <= dst_units;
       length_q     <= length;
       last_row_q   <= last_row;
       mid_q        <= last_column[8:0];
@@ -196,18 +193,15 @@ module pto_l0_check #(
   end
 
   // ---- LD-L06 last: the highest number, and a NOP accesses no byte ----
-  wire [29:0] src_first = {2'd0, src_skip_q} + {14'd0, offset_q};
-  wire [29:0] src_units = src_first + {8'd0, src_reach_q} + {22'd0, length_q};
-  wire [16:0] dst_units = {1'b0, dst_reach_q} + {7'd0, depth_q};
-  wire [34:0] src_end   = {16'd0, src_q} + (scales_q ? {5'd0, src_units} : {1'b0, src_units, 4'd0});
-  wire [23:0] dst_from  = scales_q ? {5'd0, dst_q} : {1'b0, dst_q, 4'd0};
-  wire [23:0] dst_end   = dst_from + (scales_q ? {7'd0, dst_units} : {3'd0, dst_units, 4'd0});
-  wire        l06       = far_q || src_end > L1_BLOCKS
-                       || dst_end > (scales_q ? SCALE_BLOCKS : DATA_BLOCKS);
+  wire [32:0] first     = scales_q ? {4'd0, src_first_q} : {src_first_q, 4'd0};
+  wire [25:0] reach     = scales_q ? {4'd0, src_reach_q} : {src_reach_q, 4'd0};
+  wire [34:0] src_left  = L1_BLOCKS - {16'd0, src_q} - {2'd0, first} - {9'd0, reach};
+  wire [24:0] dst_from  = scales_q ? {6'd0, dst_q} : {2'd0, dst_q, 4'd0};
+  wire [24:0] dst_left  = (scales_q ? SCALE_BLOCKS : DATA_BLOCKS) - dst_from
+                        - (scales_q ? {8'd0, dst_units_q} : {4'd0, dst_units_q, 4'd0});
+  wire        l06       = far_q || src_left[34] || dst_left[24];     // less than none
   wire        bad_out   = !bad_q && !nop_q && l06;
 
-  wire [BlockWidth-1:0] first = scales_q ? src_first[BlockWidth-1:0]
-                              : {src_first[BlockWidth-5:0], 4'd0};
   wire [11:0]           row   = scales_q ? {4'd0, length_q} : {length_q, 4'd0};
   wire [11:0]           square = 12'd63 >> unit_q;       // blocks of a square less 1
 
@@ -218,7 +212,7 @@ module pto_l0_check #(
   assign job_rule_o      = bad_q ? {5'd0, rule_q} : bad_out ? 8'd6 : 8'd0;
   assign job_turn_o      = turn_q;
   assign job_unit_o      = unit_q;
-  assign job_src_o       = src_q[BlockWidth-1:0] + first;
+  assign job_src_o       = src_q[BlockWidth-1:0] + first[BlockWidth-1:0];
   assign job_src_pitch_o = scales_q ? {1'b0, src_stride_q} : {src_stride_q[BlockWidth-5:0], 4'd0};
   assign job_row_o       = row;
   assign job_rows_o      = last_row_q;
@@ -231,7 +225,8 @@ module pto_l0_check #(
 
   // Bits above the last field of the family are reserved.
   localparam integer UsedBits = `PTO_L0_DST_STRIDE_LSB + `PTO_L0_DST_STRIDE_CW;
-  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], last_column[9]};
+  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], last_column[9], src_left[33:0],
+                  dst_left[23:0]};
 endmodule
 
 `default_nettype wire
