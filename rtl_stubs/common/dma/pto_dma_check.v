@@ -221,21 +221,9 @@ module pto_dma_check #(
                 | (count2 > 22'd1 ? ext_s2[1:0] : 2'd0)) & atomic_low);
   wire l17 = atomic_type == 3'd7 || (atomic_type != 3'd0 && atomic_op == 2'd3);
 
-  reg       bad;
-  reg [3:0] rule;
-  always @* begin
-    bad  = 1'b1;
-    rule = 4'd0;
-    if (!is_known) rule = 4'd0;
-    else if (l03) rule = 4'd3;
-    else if (l05) rule = 4'd5;
-    else if (l06) rule = 4'd6;
-    else if (l07) rule = 4'd7;
-    else if (l08) rule = 4'd8;
-    else if (l09) rule = 4'd9;
-    else if (l10) rule = 4'd10;
-    else bad = 1'b0;
-  end
+  wire bad = !is_known || l03 || l05 || l06 || l07 || l08 || l09 || l10;
+  wire [3:0] rule = !is_known ? 4'd0 : l03 ? 4'd3 : l05 ? 4'd5 : l06 ? 4'd6 : l07 ? 4'd7
+                  : l08 ? 4'd8 : l09 ? 4'd9 : 4'd10;     // of a bad op
 
   // ---- extents: base + sum of (count - 1) * stride + the last row ----
   wire [20:0]  last0 = count0[20:0] - 21'd1;
