@@ -14,9 +14,9 @@ module pto_axi_checker #(
 ) (
     input  wire                   clk_i,
     input  wire                   rst_ni,
-    output wire                   reads_open_o,   // read data are outstanding, or a read is offered
-    output wire                   writes_open_o,  // writes are outstanding, in progress or offered
-    output wire                   offers_o,       // an address or data valid is up
+    output wire                   axi_reads_open,   // reads are outstanding or offered
+    output wire                   axi_writes_open,  // the same, or in progress
+    output wire                   axi_offers,       // an address or data valid is up
     input  wire [    IdWidth-1:0] m_axi_arid,
     input  wire [  AddrWidth-1:0] m_axi_araddr,
     input  wire [            7:0] m_axi_arlen,
@@ -427,11 +427,11 @@ module pto_axi_checker #(
   end
 
   // For pto_port_checker: a response on an edge counts on that edge.
-  assign offers_o = m_axi_arvalid || m_axi_awvalid || m_axi_wvalid;
-  assign reads_open_o = m_axi_arvalid ||
+  assign axi_offers = m_axi_arvalid || m_axi_awvalid || m_axi_wvalid;
+  assign axi_reads_open = m_axi_arvalid ||
       (reads_q != 8'd0 &&
        !(reads_q == 8'd1 && m_axi_rvalid && m_axi_rready && m_axi_rlast));
-  assign writes_open_o = m_axi_awvalid || m_axi_wvalid || data_open_q ||
+  assign axi_writes_open = m_axi_awvalid || m_axi_wvalid || data_open_q ||
       (writes_q != 8'd0 && !(writes_q == 8'd1 && m_axi_bvalid && m_axi_bready));
 endmodule
 

@@ -79,9 +79,11 @@ module pto_harness #(
   reg [7:0] ready_after_valid = 8'd0;  // bits in the order of AFTER_VALID in tb/harness/layout.py
 
 `ifdef PTO_AXI_PINS
+  `define PTO_AXI_DRIVEN reg  // signals of the GM port that Python drives
   // A memory in Python does not support stopped clocks.
   wire mte1_clk = clk, mte2_clk = clk, mte3_clk = clk, fix_clk = clk;
 `else
+  `define PTO_AXI_DRIVEN wire
 `ifndef PTO_MAIN_CLOCKS
   reg mte1_clk = 1'b0, mte2_clk = 1'b0, mte3_clk = 1'b0, fix_clk = 1'b0;
 `endif

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Read and write port of one slot on the on-chip memories. Both take a word a clock. Reads are
-// pipelined, `latency_i` clocks from grant to `src_rvalid_o`, and up to `jitter_i` more, in order;
-// grants stall at random and do not depend on requests, unless `after_valid_i`: then a grant is low
-// until its request was seen, and again after it.
+// pipelined, `local_read_latency` clocks from grant to `src_rvalid`, and up to `local_read_jitter`
+// more, in order; grants stall at random and do not depend on requests, unless `after_valid_i`:
+// then a grant is low until its request was seen, and again after it.
 //   clk_i       _/-\_/-\_/-\_/-\_/-\_
-//   src_req_i   ___/-------\_________    latency 2, the grant stalls one clock
-//   src_gnt_o   -------\___/---------
+//   src_req     ___/-------\_________    latency 2, the grant stalls one clock
+//   src_gnt     -------\___/---------
 //   src_rvalid  _______________/---\_
-// An address outside of the memory or an injected fault answers `src_err_o` with rvalid, or
-// `dst_err_o` with the grant. The C side decides about faults, also of a write before its edge:
-// `fault_clock_i` toggles when the decision may change. Simulation only.
+// An address outside of the memory or an injected fault answers `src_err` with rvalid, or
+// `dst_err` with the grant. The C side decides about faults, also of a write before its edge:
+// `fault_clock` toggles when the decision may change. Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -21,32 +21,32 @@ module pto_local_port #(
 ) (
     input  wire                      clk_i,
     input  wire                      rst_ni,
-    input  wire [              31:0] cycle_i,          // clocks so far
-    input  wire [              31:0] seed_i,           // of the random stalls
-    input  wire                      reseed_i,         // take the seed
-    input  wire [               9:0] latency_i,        // of reads in clocks, 1 or more
-    input  wire [               7:0] jitter_i,         // most extra clocks of a read
-    input  wire                      faults_i,         // injected faults may fail writes
-    input  wire                      fault_clock_i,
-    input  wire [               7:0] stall_src_gnt_i,  // stalls in 256 clocks
-    input  wire [               7:0] stall_dst_gnt_i,
-    input  wire [               1:0] after_valid_i,    // grants wait for requests: src, dst
-    output reg  [              10:0] src_write_o,      // queue of the words read
-    output reg  [              10:0] src_read_o,
-    input  wire                      src_req_i,
-    output reg                       src_gnt_o,
-    input  wire [               2:0] src_space_i,
-    input  wire [     AddrWidth-1:0] src_addr_i,
-    output reg                       src_rvalid_o,
-    output reg  [  SrcDataWidth-1:0] src_rdata_o,
-    output reg                       src_err_o,
-    input  wire                      dst_req_i,
-    output reg                       dst_gnt_o,
-    input  wire [               2:0] dst_space_i,
-    input  wire [     AddrWidth-1:0] dst_addr_i,
-    input  wire [DstDataWidth/8-1:0] dst_be_i,
-    input  wire [  DstDataWidth-1:0] dst_wdata_i,
-    output reg                       dst_err_o
+    input  wire [              31:0] cycle,               // clocks so far
+    input  wire [              31:0] seed,                // of the random stalls
+    input  wire                      reseed,              // take the seed
+    input  wire [               9:0] local_read_latency,  // of reads in clocks, 1 or more
+    input  wire [               7:0] local_read_jitter,   // most extra clocks of a read
+    input  wire                      faults_i,            // injected faults may fail writes
+    input  wire                      fault_clock,
+    input  wire [               7:0] stall_src_gnt,  // stalls in 256 clocks
+    input  wire [               7:0] stall_dst_gnt,
+    input  wire [               1:0] after_valid_i,  // grants wait for requests: src, dst
+    output reg  [              10:0] src_write,      // queue of the words read
+    output reg  [              10:0] src_read,
+    input  wire                      src_req,
+    output reg                       src_gnt,
+    input  wire [               2:0] src_space,
+    input  wire [     AddrWidth-1:0] src_addr,
+    output reg                       src_rvalid,
+    output reg  [  SrcDataWidth-1:0] src_rdata,
+    output reg                       src_err,
+    input  wire                      dst_req,
+    output reg                       dst_gnt,
+    input  wire [               2:0] dst_space,
+    input  wire [     AddrWidth-1:0] dst_addr,
+    input  wire [DstDataWidth/8-1:0] dst_be,
+    input  wire [  DstDataWidth-1:0] dst_wdata,
+    output reg                       dst_err
 );
   `include "pto_backend.vh"
   `include "pto_random.vh"
@@ -64,75 +64,75 @@ module pto_local_port #(
   integer failed;
   reg [31:0] random, jitter_random;
 
-  wire stalls = |{stall_src_gnt_i, stall_dst_gnt_i};
+  wire stalls = |{stall_src_gnt, stall_dst_gnt};
 
   initial begin
-    src_gnt_o = 1'b0;
-    src_rvalid_o = 1'b0;
-    src_err_o = 1'b1;
-    dst_gnt_o = 1'b0;
+    src_gnt = 1'b0;
+    src_rvalid = 1'b0;
+    src_err = 1'b1;
+    dst_gnt = 1'b0;
     random = 32'd1;
     jitter_random = 32'd1;
-    src_write_o = 11'd0;
-    src_read_o = 11'd0;
+    src_write = 11'd0;
+    src_read = 11'd0;
   end
 
   always @(posedge clk_i) begin
-    if (reseed_i) begin
-      random = pto_seed(seed_i, Slot * 8 + 4);
-      jitter_random = pto_seed(seed_i, Slot * 8 + 68);
+    if (reseed) begin
+      random = pto_seed(seed, Slot * 8 + 4);
+      jitter_random = pto_seed(seed, Slot * 8 + 68);
     end
     if (!rst_ni) begin
-      src_gnt_o <= 1'b0;
-      dst_gnt_o <= 1'b0;
-      src_rvalid_o <= 1'b0;
-      src_write_o = 11'd0;
-      src_read_o = 11'd0;
-    end else if (src_req_i || dst_req_i || src_rvalid_o || src_read_o != src_write_o || stalls ||
-                 src_gnt_o == after_valid_i[0] || dst_gnt_o == after_valid_i[1]) begin
+      src_gnt <= 1'b0;
+      dst_gnt <= 1'b0;
+      src_rvalid <= 1'b0;
+      src_write = 11'd0;
+      src_read = 11'd0;
+    end else if (src_req || dst_req || src_rvalid || src_read != src_write || stalls ||
+                 src_gnt == after_valid_i[0] || dst_gnt == after_valid_i[1]) begin
       if (stalls) random = pto_next(random);
-      if (src_rvalid_o && src_err_o) `PTO_HIT(Slot, 0);
-      src_rvalid_o <= 1'b0;
-      src_err_o <= 1'b1;  // ignored without rvalid
-      if (src_req_i && src_gnt_o) begin
-        failed = `PTO_LOCAL_READ(Slot, 0, src_space_i, src_addr_i, SrcBytes, word);
-        clocks = {22'd0, latency_i};
-        if (jitter_i != 8'd0) begin
+      if (src_rvalid && src_err) `PTO_HIT(Slot, 0);
+      src_rvalid <= 1'b0;
+      src_err <= 1'b1;  // ignored without rvalid
+      if (src_req && src_gnt) begin
+        failed = `PTO_LOCAL_READ(Slot, 0, src_space, src_addr, SrcBytes, word);
+        clocks = {22'd0, local_read_latency};
+        if (local_read_jitter != 8'd0) begin
           jitter_random = pto_next(jitter_random);
-          clocks = clocks + pto_uniform(jitter_random, jitter_i);
+          clocks = clocks + pto_uniform(jitter_random, local_read_jitter);
         end
-        if (clocks == 32'd1 && src_read_o == src_write_o) begin
-          src_rdata_o <= word[SrcDataWidth-1:0];
-          src_err_o <= failed[0];
-          src_rvalid_o <= 1'b1;
+        if (clocks == 32'd1 && src_read == src_write) begin
+          src_rdata <= word[SrcDataWidth-1:0];
+          src_err <= failed[0];
+          src_rvalid <= 1'b1;
         end else begin
-          if (src_read_o == src_write_o) begin
-            src_read_o = 11'd0;
-            src_write_o = 11'd0;
+          if (src_read == src_write) begin
+            src_read = 11'd0;
+            src_write = 11'd0;
           end
-          data[src_write_o] = word[SrcDataWidth-1:0];
-          error[src_write_o] = failed[0];
-          due[src_write_o] = cycle_i + clocks - 32'd1;
-          src_write_o = src_write_o + 11'd1;
+          data[src_write] = word[SrcDataWidth-1:0];
+          error[src_write] = failed[0];
+          due[src_write] = cycle + clocks - 32'd1;
+          src_write = src_write + 11'd1;
         end
       end
-      if (src_read_o != src_write_o && $signed(cycle_i - due[src_read_o]) >= 0) begin
-        src_rdata_o <= data[src_read_o];
-        src_err_o <= error[src_read_o];
-        src_rvalid_o <= 1'b1;
-        src_read_o = src_read_o + 11'd1;
+      if (src_read != src_write && $signed(cycle - due[src_read]) >= 0) begin
+        src_rdata <= data[src_read];
+        src_err <= error[src_read];
+        src_rvalid <= 1'b1;
+        src_read = src_read + 11'd1;
       end
-      src_gnt_o <= (!after_valid_i[0] || (src_req_i && !src_gnt_o)) &&
-          (stall_src_gnt_i == 8'd0 || random[7:0] >= stall_src_gnt_i);
+      src_gnt <= (!after_valid_i[0] || (src_req && !src_gnt)) &&
+          (stall_src_gnt == 8'd0 || random[7:0] >= stall_src_gnt);
 
-      if (dst_req_i && dst_gnt_o) begin
-        failed = `PTO_LOCAL_WRITE(Slot, dst_space_i, dst_addr_i, DstBytes, dst_be_i, dst_wdata_i);
-        if (faults_i && failed[0] != dst_err_o)
+      if (dst_req && dst_gnt) begin
+        failed = `PTO_LOCAL_WRITE(Slot, dst_space, dst_addr, DstBytes, dst_be, dst_wdata);
+        if (faults_i && failed[0] != dst_err)
           `PTO_ERROR(Slot, "harness: dst_err is not what the write does (space, address)",
-                     dst_space_i, dst_addr_i);
+                     dst_space, dst_addr);
       end
-      dst_gnt_o <= (!after_valid_i[1] || (dst_req_i && !dst_gnt_o)) &&
-          (stall_dst_gnt_i == 8'd0 || random[15:8] >= stall_dst_gnt_i);
+      dst_gnt <= (!after_valid_i[1] || (dst_req && !dst_gnt)) &&
+          (stall_dst_gnt == 8'd0 || random[15:8] >= stall_dst_gnt);
     end
   end
 
@@ -150,12 +150,12 @@ module pto_local_port #(
   endfunction
 
   always @* begin
-    dst_err_o = 1'b1;  // ignored without a grant
-    if (dst_req_i && dst_gnt_o) begin
-      dst_err_o = outside(dst_space_i, dst_addr_i);
+    dst_err = 1'b1;  // ignored without a grant
+    if (dst_req && dst_gnt) begin
+      dst_err = outside(dst_space, dst_addr);
       if (faults_i) begin
-        if (`PTO_LOCAL_FAULT(Slot, fault_clock_i, dst_space_i, dst_addr_i, DstBytes) != 0)
-          dst_err_o = 1'b1;
+        if (`PTO_LOCAL_FAULT(Slot, fault_clock, dst_space, dst_addr, DstBytes) != 0)
+          dst_err = 1'b1;
       end
     end
   end

@@ -14,22 +14,22 @@ module pto_par_flag_checker #(
     input  wire                      clk_i,
     input  wire                      rst_ni,
     output wire                      active_o,  // not idle: the clock must go on
-    input  wire                      desc_valid_i,
-    input  wire                      desc_ready_i,
-    input  wire [     DescWidth-1:0] desc_i,
-    input  wire                      done_valid_i,
-    input  wire                      done_ready_i,
-    input  wire                      par_req_i,
-    input  wire                      par_gnt_i,
-    input  wire [               2:0] par_space_i,
-    input  wire [LocalAddrWidth-1:0] par_addr_i,
-    input  wire                      par_rvalid_i,
-    input  wire                      flag_req_i,
-    input  wire                      flag_gnt_i,
-    input  wire                      flag_clear_i,
-    input  wire [               3:0] flag_addr_i,
-    input  wire [              31:0] flag_mask_i,
-    input  wire                      flag_rvalid_i
+    input  wire                      desc_valid,
+    input  wire                      desc_ready,
+    input  wire [     DescWidth-1:0] desc,
+    input  wire                      done_valid,
+    input  wire                      done_ready,
+    input  wire                      par_req,
+    input  wire                      par_gnt,
+    input  wire [               2:0] par_space,
+    input  wire [LocalAddrWidth-1:0] par_addr,
+    input  wire                      par_rvalid,
+    input  wire                      flag_req,
+    input  wire                      flag_gnt,
+    input  wire                      flag_clear,
+    input  wire [               3:0] flag_addr,
+    input  wire [              31:0] flag_mask,
+    input  wire                      flag_rvalid
 );
   `include "pto_backend.vh"
 
@@ -42,8 +42,8 @@ module pto_par_flag_checker #(
 
   // --- ops in flight ---
 
-  wire write_back = desc_i[7:0] >= FIRST_OP && desc_i[7:0] <= LAST_OP;
-  wire [UnitFlagWidth-1:0] unit_flag = desc_i[UnitFlagLsb+:UnitFlagWidth];
+  wire write_back = desc[7:0] >= FIRST_OP && desc[7:0] <= LAST_OP;
+  wire [UnitFlagWidth-1:0] unit_flag = desc[UnitFlagLsb+:UnitFlagWidth];
   wire desc_clears = write_back && unit_flag == CHECK_AND_CLEAR;
   wire desc_waits = desc_clears || (write_back && unit_flag == CHECK_ONLY);
   reg [255:0] waits, clears;       // a bit for each op
@@ -54,10 +54,10 @@ module pto_par_flag_checker #(
   reg [LocalAddrWidth+2:0] par_held;
   reg [36:0] flag_held;
 
-  wire [36:0] flag = {flag_clear_i, flag_addr_i, flag_mask_i};
+  wire [36:0] flag = {flag_clear, flag_addr, flag_mask};
 
   // X counts as activity.
-  assign active_o = (par_req_i | par_rvalid_i | flag_req_i | flag_rvalid_i) !== 1'b0 ||
+  assign active_o = (par_req | par_rvalid | flag_req | flag_rvalid) !== 1'b0 ||
       par_owed != 16'd0 || flag_owed != 16'd0;
 
   initial begin
@@ -67,39 +67,39 @@ module pto_par_flag_checker #(
 
   task unknown;
     begin
-      if (`PTO_IS_X(par_req_i)) `PTO_ERROR(Slot, "X-PAR: X or Z on par_req_o", 0, 0);
-      if (`PTO_IS_X(flag_req_i)) `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_req_o", 0, 0);
-      if (`PTO_IS_X(par_gnt_i)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on par_gnt_i", 0, 0);
-      if (`PTO_IS_X(par_rvalid_i)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on par_rvalid_i", 0, 0);
-      if (`PTO_IS_X(flag_gnt_i)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on flag_gnt_i", 0, 0);
-      if (`PTO_IS_X(flag_rvalid_i)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on flag_rvalid_i", 0, 0);
+      if (`PTO_IS_X(par_req)) `PTO_ERROR(Slot, "X-PAR: X or Z on par_req_o", 0, 0);
+      if (`PTO_IS_X(flag_req)) `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_req_o", 0, 0);
+      if (`PTO_IS_X(par_gnt)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on par_gnt_i", 0, 0);
+      if (`PTO_IS_X(par_rvalid)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on par_rvalid_i", 0, 0);
+      if (`PTO_IS_X(flag_gnt)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on flag_gnt_i", 0, 0);
+      if (`PTO_IS_X(flag_rvalid)) `PTO_ERROR(Slot, "X-MEMORY: X or Z on flag_rvalid_i", 0, 0);
     end
   endtask
 
   task unknown_par;
     begin
-      if (`PTO_IS_X(par_space_i)) `PTO_ERROR(Slot, "X-PAR: X or Z on par_space_o", 0, 0);
-      if (`PTO_IS_X(par_addr_i))
-        `PTO_ERROR(Slot, "X-PAR: X or Z on par_addr_o (its other bits)", par_addr_i, 0);
+      if (`PTO_IS_X(par_space)) `PTO_ERROR(Slot, "X-PAR: X or Z on par_space_o", 0, 0);
+      if (`PTO_IS_X(par_addr))
+        `PTO_ERROR(Slot, "X-PAR: X or Z on par_addr_o (its other bits)", par_addr, 0);
     end
   endtask
 
   task unknown_flag;
     begin
-      if (`PTO_IS_X(flag_clear_i)) `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_clear_o", 0, 0);
-      if (`PTO_IS_X(flag_addr_i)) `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_addr_o", 0, 0);
-      if (`PTO_IS_X(flag_mask_i))
-        `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_mask_o (word, its other bits)", flag_addr_i,
-                   flag_mask_i);
+      if (`PTO_IS_X(flag_clear)) `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_clear_o", 0, 0);
+      if (`PTO_IS_X(flag_addr)) `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_addr_o", 0, 0);
+      if (`PTO_IS_X(flag_mask))
+        `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_mask_o (word, its other bits)", flag_addr,
+                   flag_mask);
     end
   endtask
 
   always @(posedge clk_i) begin
     if (!rst_ni) begin
-      if (par_req_i) `PTO_ERROR(Slot, "PAR-RESET: par_req_o is up in reset", 0, 0);
-      if (flag_req_i) `PTO_ERROR(Slot, "FLAG-RESET: flag_req_o is up in reset", 0, 0);
-      if (`PTO_IS_X(par_req_i)) `PTO_ERROR(Slot, "X-PAR: X or Z on par_req_o in reset", 0, 0);
-      if (`PTO_IS_X(flag_req_i)) `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_req_o in reset", 0, 0);
+      if (par_req) `PTO_ERROR(Slot, "PAR-RESET: par_req_o is up in reset", 0, 0);
+      if (flag_req) `PTO_ERROR(Slot, "FLAG-RESET: flag_req_o is up in reset", 0, 0);
+      if (`PTO_IS_X(par_req)) `PTO_ERROR(Slot, "X-PAR: X or Z on par_req_o in reset", 0, 0);
+      if (`PTO_IS_X(flag_req)) `PTO_ERROR(Slot, "X-FLAG: X or Z on flag_req_o in reset", 0, 0);
       par_waits = 1'b0;
       flag_waits = 1'b0;
       done_waits = 1'b0;
@@ -108,87 +108,87 @@ module pto_par_flag_checker #(
       accepted = 8'd0;
       retired = 8'd0;
       waiting = 8'd0;
-    end else if (par_req_i !== 1'b0 || flag_req_i !== 1'b0 || par_rvalid_i !== 1'b0 ||
-                 flag_rvalid_i !== 1'b0 || par_waits || flag_waits || desc_valid_i ||
-                 done_valid_i || done_waits) begin
-      if (`PTO_IS_X({par_req_i, par_gnt_i, par_rvalid_i, flag_req_i, flag_gnt_i, flag_rvalid_i}))
+    end else if (par_req !== 1'b0 || flag_req !== 1'b0 || par_rvalid !== 1'b0 ||
+                 flag_rvalid !== 1'b0 || par_waits || flag_waits || desc_valid ||
+                 done_valid || done_waits) begin
+      if (`PTO_IS_X({par_req, par_gnt, par_rvalid, flag_req, flag_gnt, flag_rvalid}))
         unknown;
-      if (par_rvalid_i && par_owed == 16'd0)
+      if (par_rvalid && par_owed == 16'd0)
         `PTO_ERROR(Slot, "PAR-UNASKED: read data without a grant", 0, 0);
-      if (flag_rvalid_i && flag_owed == 16'd0)
+      if (flag_rvalid && flag_owed == 16'd0)
         `PTO_ERROR(Slot, "FLAG-UNASKED: answer without a grant", 0, 0);
-      if (par_rvalid_i && par_owed != 16'd0) par_owed = par_owed - 16'd1;
-      if (flag_rvalid_i && flag_owed != 16'd0) flag_owed = flag_owed - 16'd1;
-      if (accepted == retired && !desc_valid_i && (par_req_i || flag_req_i))
-        `PTO_ERROR(Slot, "IDLE-TRAFFIC: bus activity without a descriptor (par, flag)", par_req_i,
-                   flag_req_i);
-      if (done_valid_i && !done_waits && accepted - retired == 8'd1) begin
-        if (par_req_i || par_owed != 16'd0)
+      if (par_rvalid && par_owed != 16'd0) par_owed = par_owed - 16'd1;
+      if (flag_rvalid && flag_owed != 16'd0) flag_owed = flag_owed - 16'd1;
+      if (accepted == retired && !desc_valid && (par_req || flag_req))
+        `PTO_ERROR(Slot, "IDLE-TRAFFIC: bus activity without a descriptor (par, flag)", par_req,
+                   flag_req);
+      if (done_valid && !done_waits && accepted - retired == 8'd1) begin
+        if (par_req || par_owed != 16'd0)
           `PTO_ERROR(Slot, "DONE-EARLY-PAR: parameter reads are outstanding (req, owed)",
-                     par_req_i, par_owed);
-        if ((flag_req_i && !flag_clear_i) || flag_owed != 16'd0)
-          `PTO_ERROR(Slot, "DONE-EARLY-FLAG: flag reads are outstanding (req, owed)", flag_req_i,
+                     par_req, par_owed);
+        if ((flag_req && !flag_clear) || flag_owed != 16'd0)
+          `PTO_ERROR(Slot, "DONE-EARLY-FLAG: flag reads are outstanding (req, owed)", flag_req,
                      flag_owed);
       end
-      done_waits = done_valid_i && !done_ready_i;
+      done_waits = done_valid && !done_ready;
 
       if (par_waits) begin
-        if (!par_req_i)
+        if (!par_req)
           `PTO_ERROR(Slot, "PAR-HELD: par_req_o fell before par_gnt_i (space, address)",
                      par_held[LocalAddrWidth+:3], par_held[LocalAddrWidth-1:0]);
-        else if ({par_space_i, par_addr_i} !== par_held)
+        else if ({par_space, par_addr} !== par_held)
           `PTO_ERROR(Slot, "PAR-STABLE: payload changed before par_gnt_i (space, address)",
-                     par_space_i, par_addr_i);
-      end else if (par_req_i && `PTO_IS_X({par_space_i, par_addr_i})) begin
+                     par_space, par_addr);
+      end else if (par_req && `PTO_IS_X({par_space, par_addr})) begin
         unknown_par;
       end
-      par_waits = par_req_i && !par_gnt_i;
-      if (par_req_i) begin
-        par_held = {par_space_i, par_addr_i};
-        if (par_gnt_i) begin
+      par_waits = par_req && !par_gnt;
+      if (par_req) begin
+        par_held = {par_space, par_addr};
+        if (par_gnt) begin
           par_owed = par_owed + 16'd1;
-          if (par_addr_i[OffsetBits-1:0] != 0)
+          if (par_addr[OffsetBits-1:0] != 0)
             `PTO_ERROR(Slot, "PAR-ALIGN: par_addr_o is not word aligned (space, address)",
-                       par_space_i, par_addr_i);
-          if (par_space_i != FB)
-            `PTO_ERROR(Slot, "PAR-SPACE: par_space_o is not FB (space, address)", par_space_i,
-                       par_addr_i);
+                       par_space, par_addr);
+          if (par_space != FB)
+            `PTO_ERROR(Slot, "PAR-SPACE: par_space_o is not FB (space, address)", par_space,
+                       par_addr);
         end
       end
 
       if (flag_waits) begin
-        if (!flag_req_i)
+        if (!flag_req)
           `PTO_ERROR(Slot, "FLAG-HELD: flag_req_o fell before flag_gnt_i (word, mask)",
                      flag_held[35:32], flag_held[31:0]);
         else if (flag !== flag_held)
           `PTO_ERROR(Slot, "FLAG-STABLE: payload changed before flag_gnt_i (word, mask)",
-                     flag_addr_i, flag_mask_i);
-      end else if (flag_req_i) begin
+                     flag_addr, flag_mask);
+      end else if (flag_req) begin
         // A request is checked once; a later change of it is an error by itself.
         if (`PTO_IS_X(flag)) unknown_flag;
-        if (flag_mask_i == 32'd0)
-          `PTO_ERROR(Slot, "FLAG-MASK: flag_mask_o is 0 (clear, word)", flag_clear_i, flag_addr_i);
-        if (flag_clear_i && accepted != retired && !clears[retired])
+        if (flag_mask == 32'd0)
+          `PTO_ERROR(Slot, "FLAG-MASK: flag_mask_o is 0 (clear, word)", flag_clear, flag_addr);
+        if (flag_clear && accepted != retired && !clears[retired])
           `PTO_ERROR(Slot, "FLAG-CLEAR: the oldest descriptor does not clear flags (word, mask)",
-                     flag_addr_i, flag_mask_i);
-        if (!flag_clear_i && waiting == 8'd0 && (desc_valid_i ? !desc_waits : accepted != retired))
-          `PTO_ERROR(Slot, "FLAG-READ: no descriptor waits for flags (word, mask)", flag_addr_i,
-                     flag_mask_i);
+                     flag_addr, flag_mask);
+        if (!flag_clear && waiting == 8'd0 && (desc_valid ? !desc_waits : accepted != retired))
+          `PTO_ERROR(Slot, "FLAG-READ: no descriptor waits for flags (word, mask)", flag_addr,
+                     flag_mask);
       end
-      if (flag_req_i && flag_clear_i && done_valid_i)
-        `PTO_ERROR(Slot, "FLAG-AT-DONE: clear while a done is offered (word, mask)", flag_addr_i,
-                   flag_mask_i);
-      flag_waits = flag_req_i && !flag_gnt_i;
-      if (flag_req_i) begin
+      if (flag_req && flag_clear && done_valid)
+        `PTO_ERROR(Slot, "FLAG-AT-DONE: clear while a done is offered (word, mask)", flag_addr,
+                   flag_mask);
+      flag_waits = flag_req && !flag_gnt;
+      if (flag_req) begin
         flag_held = flag;
-        if (flag_gnt_i && flag_clear_i !== 1'b1) flag_owed = flag_owed + 16'd1;
+        if (flag_gnt && flag_clear !== 1'b1) flag_owed = flag_owed + 16'd1;
       end
 
-      if (done_valid_i && done_ready_i && accepted != retired) begin
+      if (done_valid && done_ready && accepted != retired) begin
         if (waits[retired]) waiting = waiting - 8'd1;
         retired = retired + 8'd1;
       end
-      if (desc_valid_i && desc_ready_i) begin
+      if (desc_valid && desc_ready) begin
         waits[accepted] = desc_waits;
         clears[accepted] = desc_clears;
         if (desc_waits) waiting = waiting + 8'd1;

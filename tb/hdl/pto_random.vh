@@ -14,10 +14,10 @@ function [31:0] pto_uniform(input [31:0] state, input [7:0] most);
   pto_uniform = ({16'd0, state[31:16]} * ({24'd0, most} + 32'd1)) >> 16;
 endfunction
 
-// A start state for stream `stream` of seed `seed`.
-function [31:0] pto_seed(input [31:0] seed, input [31:0] stream);
+// A start state for stream `stream` of seed `value`.
+function [31:0] pto_seed(input [31:0] value, input [31:0] stream);
   begin
-    pto_seed = (seed + 32'd1) * 32'h9e3779b1 ^ (stream + 32'd1) * 32'h85ebca6b;
+    pto_seed = (value + 32'd1) * 32'h9e3779b1 ^ (stream + 32'd1) * 32'h85ebca6b;
     if (pto_seed == 32'd0) pto_seed = 32'd1;
     pto_seed = pto_next(pto_next(pto_next(pto_seed)));
   end

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts for how long each channel of one slot waits for its handshake, reports bursts after an
-// error, and passes the state of the slot to the C side when `report_i` toggles. A channel that
+// error, and passes the state of the slot to the C side when `report` toggles. A channel that
 // neither begins nor ends a wait costs almost nothing:
 //   clk_i    _/-\_/-\_/-\_/-\_/-\_
 //   valid    ___/---------------\_    counts 3 clocks, at the end of the wait
@@ -15,26 +15,26 @@ module pto_wait_monitor #(
 ) (
     input  wire                 clk_i,
     input  wire                 rst_ni,
-    input  wire [         31:0] cycle_i,          // clocks so far
-    input  wire                 report_i,         // toggles, between edges, to request the state
-    input  wire                 watch_i,          // report bursts
-    input  wire                 desc_valid_i,
-    input  wire                 desc_ready_i,
-    input  wire                 done_valid_i,
-    input  wire                 done_ready_i,
-    input  wire                 busy_i,
-    input  wire                 src_req_i,
-    input  wire                 src_gnt_i,
-    input  wire                 src_rvalid_i,
-    input  wire                 dst_req_i,
-    input  wire                 dst_gnt_i,
-    input  wire                 par_req_i,
-    input  wire                 par_gnt_i,
-    input  wire                 par_rvalid_i,
-    input  wire                 flag_req_i,
-    input  wire                 flag_gnt_i,
-    input  wire                 flag_clear_i,
-    input  wire                 flag_rvalid_i,
+    input  wire [         31:0] cycle,    // clocks so far
+    input  wire                 report,   // toggles, between edges, to request the state
+    input  wire                 watch_i,  // report bursts
+    input  wire                 desc_valid,
+    input  wire                 desc_ready,
+    input  wire                 done_valid,
+    input  wire                 done_ready,
+    input  wire                 busy,
+    input  wire                 src_req,
+    input  wire                 src_gnt,
+    input  wire                 src_rvalid,
+    input  wire                 dst_req,
+    input  wire                 dst_gnt,
+    input  wire                 par_req,
+    input  wire                 par_gnt,
+    input  wire                 par_rvalid,
+    input  wire                 flag_req,
+    input  wire                 flag_gnt,
+    input  wire                 flag_clear,
+    input  wire                 flag_rvalid,
     input  wire [AddrWidth-1:0] m_axi_araddr,
     input  wire [          7:0] m_axi_arlen,
     input  wire                 m_axi_arvalid,
@@ -51,16 +51,16 @@ module pto_wait_monitor #(
     input  wire                 m_axi_wlast,
     input  wire                 m_axi_bvalid,
     input  wire                 m_axi_bready,
-    input  wire [          7:0] reads_i,          // bursts without their last R
-    input  wire [         15:0] read_beats_i,     // their beats outstanding, except one on offer
-    input  wire [         31:0] r_stalls_i,       // clocks in which the memory held back R or B
-    input  wire [         31:0] b_stalls_i,
-    input  wire [         10:0] src_write_i,      // queues of words read
-    input  wire [         10:0] src_read_i,
-    input  wire [         10:0] par_write_i,
-    input  wire [         10:0] par_read_i,
-    input  wire [         10:0] flag_write_i,
-    input  wire [         10:0] flag_read_i
+    input  wire [          7:0] reads,       // bursts without their last R
+    input  wire [         15:0] read_beats,  // their beats outstanding, except one on offer
+    input  wire [         31:0] r_stalls,    // clocks in which the memory held back R or B
+    input  wire [         31:0] b_stalls,
+    input  wire [         10:0] src_write,  // queues of words read
+    input  wire [         10:0] src_read,
+    input  wire [         10:0] par_write,
+    input  wire [         10:0] par_read,
+    input  wire [         10:0] flag_write,
+    input  wire [         10:0] flag_read
 );
   `include "pto_backend.vh"
 
@@ -82,36 +82,36 @@ module pto_wait_monitor #(
   end
 
   always @(posedge clk_i) begin
-    waits = {desc_valid_i & ~desc_ready_i, done_valid_i & ~done_ready_i,
-             flag_req_i & ~flag_gnt_i, par_req_i & ~par_gnt_i, dst_req_i & ~dst_gnt_i,
-             src_req_i & ~src_gnt_i, m_axi_bvalid & ~m_axi_bready, m_axi_wvalid & ~m_axi_wready,
+    waits = {desc_valid & ~desc_ready, done_valid & ~done_ready,
+             flag_req & ~flag_gnt, par_req & ~par_gnt, dst_req & ~dst_gnt,
+             src_req & ~src_gnt, m_axi_bvalid & ~m_axi_bready, m_axi_wvalid & ~m_axi_wready,
              m_axi_awvalid & ~m_axi_awready, m_axi_rvalid & ~m_axi_rready,
              m_axi_arvalid & ~m_axi_arready};
     if (!rst_ni) waits = {Channels{1'b0}};
     if (watch_i && rst_ni) begin
       if (m_axi_arvalid && m_axi_arready)
         `PTO_LATE_BURST(Slot, 0, m_axi_araddr, m_axi_arlen,
-                        waits_q[Ar] ? cycle_i - rose[Ar] : 32'd0);
+                        waits_q[Ar] ? cycle - rose[Ar] : 32'd0);
       if (m_axi_awvalid && m_axi_awready)
         `PTO_LATE_BURST(Slot, 1, m_axi_awaddr, m_axi_awlen,
-                        waits_q[Aw] ? cycle_i - rose[Aw] : 32'd0);
+                        waits_q[Aw] ? cycle - rose[Aw] : 32'd0);
     end
     if (waits !== waits_q) begin
       for (channel = 0; channel < Channels; channel = channel + 1) begin
         if (waits[channel] !== waits_q[channel]) begin
           // X does not count as a wait.
           if (waits_q[channel] === 1'b1)
-            total[channel] = total[channel] + (cycle_i - rose[channel]);
-          rose[channel] = cycle_i;
+            total[channel] = total[channel] + (cycle - rose[channel]);
+          rose[channel] = cycle;
         end
       end
       waits_q = waits;
     end
   end
 
-  // Clocks that a channel has waited up to the last edge, still numbered `cycle_i`.
+  // Clocks that a channel has waited up to the last edge, still numbered `cycle`.
   function [31:0] waited(input integer index);
-    waited = waits_q[index] === 1'b1 ? cycle_i - rose[index] + 32'd1 : 32'd0;
+    waited = waits_q[index] === 1'b1 ? cycle - rose[index] + 32'd1 : 32'd0;
   endfunction
 
   function [31:0] counted(input integer index);
@@ -120,20 +120,20 @@ module pto_wait_monitor #(
 
   // The first word is in the lowest bits; pto_state() in pto_mem.c and PINS in
   // tb/harness/layout.py have the order.
-  always @(report_i) begin
+  always @(report) begin
     `PTO_STATE(Slot, 0, {
-        5'd0, flag_write_i - flag_read_i, 5'd0, par_write_i - par_read_i,
-        21'd0, src_write_i - src_read_i, 16'd0, read_beats_i, 24'd0, reads_i,
+        5'd0, flag_write - flag_read, 5'd0, par_write - par_read,
+        21'd0, src_write - src_read, 16'd0, read_beats, 24'd0, reads,
         waited(10), waited(9), waited(8), waited(7), waited(6), waited(5), waited(4), waited(3),
         waited(2), waited(1), waited(0),
         2'd0, rst_ni, m_axi_bready, m_axi_bvalid, m_axi_wlast, m_axi_wready, m_axi_wvalid,
         m_axi_awready, m_axi_awvalid, m_axi_rlast, m_axi_rready, m_axi_rvalid, m_axi_arready,
-        m_axi_arvalid, flag_rvalid_i, flag_clear_i, flag_gnt_i, flag_req_i, par_rvalid_i, par_gnt_i,
-        par_req_i, dst_gnt_i, dst_req_i, src_rvalid_i, src_gnt_i, src_req_i, busy_i, done_ready_i,
-        done_valid_i, desc_ready_i, desc_valid_i});
+        m_axi_arvalid, flag_rvalid, flag_clear, flag_gnt, flag_req, par_rvalid, par_gnt,
+        par_req, dst_gnt, dst_req, src_rvalid, src_gnt, src_req, busy, done_ready,
+        done_valid, desc_ready, desc_valid});
     `PTO_STATE(Slot, 1, {
-        192'd0, counted(9), counted(8), counted(7), counted(6), counted(5), b_stalls_i, counted(3),
-        counted(2), r_stalls_i, counted(0)});
+        192'd0, counted(9), counted(8), counted(7), counted(6), counted(5), b_stalls, counted(3),
+        counted(2), r_stalls, counted(0)});
   end
 endmodule
 

@@ -281,7 +281,7 @@ def test_the_harness_connects_the_ports_of_the_table(slot: str) -> None:
     text = text[text.index("`PTO_SLOT_MODULE #(") : text.index("pto_desc_feeder #(")]
     if slot != "fix":
         text = re.sub(r"`ifdef PTO_SLOT_(SRC|PAR).*?`endif", "", text, flags=re.DOTALL)
-    names = re.findall(r"^\s*\.(\w+)\(", text, re.MULTILINE)
+    names = re.findall(r"\s\.(\w+)", text)
     passed = [item.name for item in parameters_of(slot) if item.passed]
     assert sorted(names) == sorted([*passed, *(port.name for port in ports_of(slot))])
 
