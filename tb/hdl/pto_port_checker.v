@@ -121,10 +121,10 @@ module pto_port_checker #(
                    done_tag, tags[retired]);
       else if (again)
         `PTO_ERROR(Slot, "DONE-TWICE: the tag was answered already (done_tag_o, descriptors left)",
-                   done_tag, accepted - retired);
+                   done_tag, {accepted - retired});
       else
         `PTO_ERROR(Slot, "DONE-UNKNOWN-TAG: no descriptor has it (done_tag_o, descriptors left)",
-                   done_tag, accepted - retired);
+                   done_tag, {accepted - retired});
     end
   endtask
 
@@ -169,7 +169,7 @@ module pto_port_checker #(
         idle_seen = 1'b0;
         if (!busy)
           `PTO_ERROR(Slot, "BUSY-LOW: busy_o is low with descriptors accepted (number)",
-                     accepted - retired, 0);
+                     {accepted - retired}, 0);
       end
       if (done_valid && !done_waits) begin  // a later change is an error by itself
         again = 1'b0;
