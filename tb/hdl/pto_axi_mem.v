@@ -122,7 +122,7 @@ module pto_axi_mem #(
                  read_stalls || m_axi_arready == after_valid_i[0]) begin
       if (read_stalls) read_random = pto_next(read_random);
       if (m_axi_arvalid && m_axi_arready) begin
-        `PTO_AXI_AR(Slot);
+        `PTO(axi_ar)(Slot);
         ar_addr[ar_write[5:0]] = m_axi_araddr & AlignMask;
         ar_len[ar_write[5:0]] = m_axi_arlen;
         ar_id[ar_write[5:0]] = m_axi_arid;
@@ -137,7 +137,7 @@ module pto_axi_mem #(
       end
       if (m_axi_rvalid && m_axi_rready) begin
         if (m_axi_rlast) reads = reads - 8'd1;
-        if (m_axi_rresp[1]) `PTO_HIT(Slot, 2);
+        if (m_axi_rresp[1]) `PTO(hit)(Slot, 2);
         m_axi_rvalid <= 1'b0;
         m_axi_rresp <= 2'b11;  // ignored without rvalid
         m_axi_rlast <= 1'b1;
@@ -156,7 +156,7 @@ module pto_axi_mem #(
         end else if (stall_r != 8'd0 && read_random[7:0] < stall_r) begin
           r_stalls = r_stalls + 32'd1;
         end else begin
-          read_resp = `PTO_GM_READ(Slot, beat_addr, Bytes, word);
+          read_resp = `PTO(gm_read)(Slot, beat_addr, Bytes, word);
           m_axi_rdata <= word[DataWidth-1:0];
           m_axi_rresp <= read_resp[1:0];
           m_axi_rlast <= beats_left == 9'd1;
@@ -214,7 +214,7 @@ module pto_axi_mem #(
       if (write_stalls) write_random = pto_next(write_random);
       write_done = 0;
       if (m_axi_awvalid && m_axi_awready) begin
-        write_done = `PTO_AXI_AW(Slot, m_axi_awaddr, m_axi_awlen, Bytes);
+        write_done = `PTO(axi_aw)(Slot, m_axi_awaddr, m_axi_awlen, Bytes);
         aw_id[aw_write] = m_axi_awid;
         aw_write = aw_write + 6'd1;
         writes = writes + 7'd1;
@@ -222,7 +222,7 @@ module pto_axi_mem #(
       end
       if (m_axi_wvalid && m_axi_wready) begin
         // At most one of the two completes a burst.
-        write_done = write_done | `PTO_AXI_W(Slot, Bytes, m_axi_wstrb, m_axi_wdata);
+        write_done = write_done | `PTO(axi_w)(Slot, Bytes, m_axi_wstrb, m_axi_wdata);
         if (m_axi_wlast) w_allowed = w_allowed - 9'd1;
       end
       if (write_done != 0) begin
@@ -235,7 +235,7 @@ module pto_axi_mem #(
         b_write = b_write + 7'd1;
       end
       if (m_axi_bvalid && m_axi_bready) begin
-        `PTO_AXI_B(Slot);
+        `PTO(axi_b)(Slot);
         writes = writes - 7'd1;
         m_axi_bvalid <= 1'b0;
         m_axi_bresp <= 2'b11;  // ignored without bvalid

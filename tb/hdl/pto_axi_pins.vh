@@ -35,9 +35,9 @@ always @(posedge `PTO_SLOT_PIN(clk)) begin
       read_beats_q = read_beats_q - 16'd1;
     end
     if (m_axi_awvalid && m_axi_awready)
-      mirrored = `PTO_AXI_AW(`PTO_SLOT_INDEX, m_axi_awaddr, m_axi_awlen, GmDataWidth / 8);
+      mirrored = `PTO(axi_aw)(`PTO_SLOT_INDEX, m_axi_awaddr, m_axi_awlen, GmDataWidth / 8);
     if (m_axi_wvalid && m_axi_wready)
-      mirrored = `PTO_AXI_W(`PTO_SLOT_INDEX, GmDataWidth / 8, m_axi_wstrb, m_axi_wdata);
-    if (m_axi_bvalid && m_axi_bready) `PTO_AXI_B(`PTO_SLOT_INDEX);
+      mirrored = `PTO(axi_w)(`PTO_SLOT_INDEX, GmDataWidth / 8, m_axi_wstrb, m_axi_wdata);
+    if (m_axi_bvalid && m_axi_bready) `PTO(axi_b)(`PTO_SLOT_INDEX);
   end
 end

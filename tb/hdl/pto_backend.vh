@@ -3,55 +3,14 @@
 // DPI imports, or system functions of a VPI module on Icarus. Arguments are the same for both.
 // Bus words are passed as 512 bits by DPI, whatever the bus width, so that a C function has one
 // signature; on Icarus, where every bit costs time, they have their own width.
+`define PTO_ERROR `PTO(error)
 `ifdef __ICARUS__
-  `define PTO_TICK         $pto_tick
-  `define PTO_START        $pto_start
-  `define PTO_RESET        $pto_reset
-  `define PTO_KNOB         $pto_knob
-  `define PTO_STATE        $pto_state
-  `define PTO_HIT          $pto_hit
-  `define PTO_LATE_BURST   $pto_late_burst
-  `define PTO_LOCAL_FAULT  $pto_local_fault
-  `define PTO_GM_READ      $pto_gm_read
-  `define PTO_AXI_AR       $pto_axi_ar
-  `define PTO_AXI_AW       $pto_axi_aw
-  `define PTO_AXI_W        $pto_axi_w
-  `define PTO_AXI_B        $pto_axi_b
-  `define PTO_LOCAL_READ   $pto_local_read
-  `define PTO_LOCAL_WRITE  $pto_local_write
-  `define PTO_FLAG_READ    $pto_flag_read
-  `define PTO_FLAG_CLEAR   $pto_flag_clear
-  `define PTO_DESC_POP     $pto_desc_pop
-  `define PTO_DESC_ACCEPT  $pto_desc_accept
-  `define PTO_DESC_PINS    $pto_desc_pins
-  `define PTO_DONE         $pto_done
-  `define PTO_ERROR        $pto_error
+  `define PTO(name) $pto_``name
   `define PTO_BACKEND_BITS(width) (width)
   `define PTO_IS_X(signals) ((^(signals)) === 1'bx)
   `define PTO_WAVES_WINDOW // the harness switches dumping on and off
 `else
-  `define PTO_TICK         pto_tick
-  `define PTO_START        pto_start
-  `define PTO_RESET        pto_reset
-  `define PTO_KNOB         pto_knob
-  `define PTO_STATE        pto_state
-  `define PTO_HIT          pto_hit
-  `define PTO_LATE_BURST   pto_late_burst
-  `define PTO_LOCAL_FAULT  pto_local_fault
-  `define PTO_GM_READ      pto_gm_read
-  `define PTO_AXI_AR       pto_axi_ar
-  `define PTO_AXI_AW       pto_axi_aw
-  `define PTO_AXI_W        pto_axi_w
-  `define PTO_AXI_B        pto_axi_b
-  `define PTO_LOCAL_READ   pto_local_read
-  `define PTO_LOCAL_WRITE  pto_local_write
-  `define PTO_FLAG_READ    pto_flag_read
-  `define PTO_FLAG_CLEAR   pto_flag_clear
-  `define PTO_DESC_POP     pto_desc_pop
-  `define PTO_DESC_ACCEPT  pto_desc_accept
-  `define PTO_DESC_PINS    pto_desc_pins
-  `define PTO_DONE         pto_done
-  `define PTO_ERROR        pto_error
+  `define PTO(name) pto_``name
   `define PTO_BACKEND_BITS(width) 512
   `ifdef VERILATOR
     `define PTO_IS_X(signals) 1'b0

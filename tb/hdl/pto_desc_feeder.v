@@ -44,14 +44,14 @@ module pto_desc_feeder #(
     if (!rst_ni) begin
       desc_valid <= 1'b0;
     end else if (pin_mode_i) begin
-      if (desc_valid && desc_ready) `PTO_DESC_PINS(Slot, desc_tag, desc);
+      if (desc_valid && desc_ready) `PTO(desc_pins)(Slot, desc_tag, desc);
     end else begin
       if (desc_valid && desc_ready) begin
-        `PTO_DESC_ACCEPT(Slot);
+        `PTO(desc_accept)(Slot);
         desc_valid <= 1'b0;
       end
       if (avail_i && (desc_ready || !desc_valid)) begin
-        tag = `PTO_DESC_POP(Slot, words);
+        tag = `PTO(desc_pop)(Slot, words);
         desc_valid <= 1'b1;
         desc <= words;
         desc_tag <= tag;

@@ -41,7 +41,7 @@ module pto_done_monitor #(
     if (!rst_ni) begin
       done_ready <= 1'b0;
     end else begin
-      if (done_valid && done_ready) `PTO_DONE(Slot, done_tag, done_status, done_rule, done_addr);
+      if (done_valid && done_ready) `PTO(done)(Slot, done_tag, done_status, done_rule, done_addr);
       if (!pin_mode_i && (stall_done != 8'd0 || after_valid_i || !done_ready)) begin
         if (stall_done != 8'd0) random = pto_next(random);
         done_ready <= (!after_valid_i || (done_valid && !done_ready)) &&

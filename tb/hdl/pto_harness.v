@@ -183,9 +183,9 @@ module pto_harness #(
 `endif
 
 `ifdef PTO_AXI_PINS
-  initial `PTO_START({1'b1, Slots});
+  initial `PTO(start)({1'b1, Slots});
 `else
-  initial `PTO_START(Slots);
+  initial `PTO(start)(Slots);
 `endif
 
   // Asserted at once, released on a clock edge. The first assertion is an edge too; without it an
@@ -200,12 +200,12 @@ module pto_harness #(
   reg was_running = 1'b0;
 
   always @(posedge clk) begin
-    if (was_running && !rst_n) `PTO_RESET(Slots);
+    if (was_running && !rst_n) `PTO(reset)(Slots);
     was_running <= rst_n;
   end
 
   always @(negedge clk) begin
-    flags = `PTO_TICK(pin_mode, active);
+    flags = `PTO(tick)(pin_mode, active);
     cycle <= cycle + 32'd1;
     avail <= flags[3:0];
     run <= flags[9:6];
@@ -222,30 +222,30 @@ module pto_harness #(
   // falling edge.
   always @(new_faults) begin
     fault_clock <= !fault_clock;
-    local_faults <= `PTO_KNOB(31);
+    local_faults <= `PTO(knob)(31);
   end
 
   // Numbers of enum pto_knob in pto_mailbox.h.
   task load_knobs;
     begin
-      axi_read_latency <= `PTO_KNOB(0);
-      axi_write_latency <= `PTO_KNOB(1);
-      stall_ar <= `PTO_KNOB(2);
-      stall_r <= `PTO_KNOB(3);
-      stall_aw <= `PTO_KNOB(4);
-      stall_w <= `PTO_KNOB(5);
-      stall_b <= `PTO_KNOB(6);
-      local_read_latency <= `PTO_KNOB(7);
-      stall_src_gnt <= `PTO_KNOB(8);
-      stall_dst_gnt <= `PTO_KNOB(9);
-      stall_done <= `PTO_KNOB(10);
-      seed <= `PTO_KNOB(11);
-      max_outstanding <= `PTO_KNOB(12);
-      w_after_aw <= `PTO_KNOB(13);
-      axi_read_jitter <= `PTO_KNOB(15);
-      axi_write_jitter <= `PTO_KNOB(16);
-      local_read_jitter <= `PTO_KNOB(17);
-      ready_after_valid <= `PTO_KNOB(18);
+      axi_read_latency <= `PTO(knob)(0);
+      axi_write_latency <= `PTO(knob)(1);
+      stall_ar <= `PTO(knob)(2);
+      stall_r <= `PTO(knob)(3);
+      stall_aw <= `PTO(knob)(4);
+      stall_w <= `PTO(knob)(5);
+      stall_b <= `PTO(knob)(6);
+      local_read_latency <= `PTO(knob)(7);
+      stall_src_gnt <= `PTO(knob)(8);
+      stall_dst_gnt <= `PTO(knob)(9);
+      stall_done <= `PTO(knob)(10);
+      seed <= `PTO(knob)(11);
+      max_outstanding <= `PTO(knob)(12);
+      w_after_aw <= `PTO(knob)(13);
+      axi_read_jitter <= `PTO(knob)(15);
+      axi_write_jitter <= `PTO(knob)(16);
+      local_read_jitter <= `PTO(knob)(17);
+      ready_after_valid <= `PTO(knob)(18);
     end
   endtask
 endmodule

@@ -91,11 +91,11 @@ module pto_local_port #(
     end else if (src_req || dst_req || src_rvalid || src_read != src_write || stalls ||
                  src_gnt == after_valid_i[0] || dst_gnt == after_valid_i[1]) begin
       if (stalls) random = pto_next(random);
-      if (src_rvalid && src_err) `PTO_HIT(Slot, 0);
+      if (src_rvalid && src_err) `PTO(hit)(Slot, 0);
       src_rvalid <= 1'b0;
       src_err <= 1'b1;  // ignored without rvalid
       if (src_req && src_gnt) begin
-        failed = `PTO_LOCAL_READ(Slot, 0, src_space, src_addr, SrcBytes, word);
+        failed = `PTO(local_read)(Slot, 0, src_space, src_addr, SrcBytes, word);
         clocks = {22'd0, local_read_latency};
         if (local_read_jitter != 8'd0) begin
           jitter_random = pto_next(jitter_random);
@@ -126,7 +126,7 @@ module pto_local_port #(
           (stall_src_gnt == 8'd0 || random[7:0] >= stall_src_gnt);
 
       if (dst_req && dst_gnt) begin
-        failed = `PTO_LOCAL_WRITE(Slot, dst_space, dst_addr, DstBytes, dst_be, dst_wdata);
+        failed = `PTO(local_write)(Slot, dst_space, dst_addr, DstBytes, dst_be, dst_wdata);
         if (faults_i && failed[0] != dst_err)
           `PTO_ERROR(Slot, "harness: dst_err is not what the write does (space, address)",
                      dst_space, dst_addr);
@@ -154,7 +154,7 @@ module pto_local_port #(
     if (dst_req && dst_gnt) begin
       dst_err = outside(dst_space, dst_addr);
       if (faults_i) begin
-        if (`PTO_LOCAL_FAULT(Slot, fault_clock, dst_space, dst_addr, DstBytes) != 0)
+        if (`PTO(local_fault)(Slot, fault_clock, dst_space, dst_addr, DstBytes) != 0)
           dst_err = 1'b1;
       end
     end

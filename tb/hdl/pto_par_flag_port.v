@@ -87,11 +87,11 @@ module pto_par_flag_port #(
       par_read = 11'd0;
     end else if (par_req || par_rvalid || par_read != par_write || reseed ||
                  (!par_gnt && !stalls && !after_valid_i[0])) begin
-      if (par_rvalid && par_err) `PTO_HIT(Slot, 1);
+      if (par_rvalid && par_err) `PTO(hit)(Slot, 1);
       par_rvalid <= 1'b0;
       par_err <= 1'b1;  // ignored without rvalid
       if (par_req && par_gnt) begin
-        failed = `PTO_LOCAL_READ(Slot, 1, par_space, par_addr, Bytes, word);
+        failed = `PTO(local_read)(Slot, 1, par_space, par_addr, Bytes, word);
         par_clocks = {22'd0, local_read_latency};
         if (local_read_jitter != 8'd0) begin
           par_jitter = pto_next(par_jitter);
@@ -150,7 +150,7 @@ module pto_par_flag_port #(
       flag_rdata <= 32'hffff_ffff;  // ignored without rvalid
       if (flag_req && flag_gnt) begin
         if (flag_clear) begin
-          `PTO_FLAG_CLEAR(Slot, flag_addr, flag_mask);
+          `PTO(flag_clear)(Slot, flag_addr, flag_mask);
         end else begin
           flag_clocks = {22'd0, local_read_latency};
           if (local_read_jitter != 8'd0) begin
@@ -161,7 +161,7 @@ module pto_par_flag_port #(
             flag_read = 11'd0;
             flag_write = 11'd0;
           end
-          flag_data[flag_write] = `PTO_FLAG_READ(Slot, flag_addr, flag_mask);
+          flag_data[flag_write] = `PTO(flag_read)(Slot, flag_addr, flag_mask);
           flag_due[flag_write] = cycle + flag_clocks - 32'd1;
           flag_write = flag_write + 11'd1;
         end

@@ -90,10 +90,10 @@ module pto_wait_monitor #(
     if (!rst_ni) waits = {Channels{1'b0}};
     if (watch_i && rst_ni) begin
       if (m_axi_arvalid && m_axi_arready)
-        `PTO_LATE_BURST(Slot, 0, m_axi_araddr, m_axi_arlen,
+        `PTO(late_burst)(Slot, 0, m_axi_araddr, m_axi_arlen,
                         waits_q[Ar] ? cycle - rose[Ar] : 32'd0);
       if (m_axi_awvalid && m_axi_awready)
-        `PTO_LATE_BURST(Slot, 1, m_axi_awaddr, m_axi_awlen,
+        `PTO(late_burst)(Slot, 1, m_axi_awaddr, m_axi_awlen,
                         waits_q[Aw] ? cycle - rose[Aw] : 32'd0);
     end
     if (waits !== waits_q) begin
@@ -121,7 +121,7 @@ module pto_wait_monitor #(
   // The first word is in the lowest bits; pto_state() in pto_mem.c and PINS in
   // tb/harness/layout.py have the order.
   always @(report) begin
-    `PTO_STATE(Slot, 0, {
+    `PTO(state)(Slot, 0, {
         5'd0, flag_write - flag_read, 5'd0, par_write - par_read,
         21'd0, src_write - src_read, 16'd0, read_beats, 24'd0, reads,
         waited(10), waited(9), waited(8), waited(7), waited(6), waited(5), waited(4), waited(3),
@@ -131,7 +131,7 @@ module pto_wait_monitor #(
         m_axi_arvalid, flag_rvalid, flag_clear, flag_gnt, flag_req, par_rvalid, par_gnt,
         par_req, dst_gnt, dst_req, src_rvalid, src_gnt, src_req, busy, done_ready,
         done_valid, desc_ready, desc_valid});
-    `PTO_STATE(Slot, 1, {
+    `PTO(state)(Slot, 1, {
         192'd0, counted(9), counted(8), counted(7), counted(6), counted(5), b_stalls, counted(3),
         counted(2), r_stalls, counted(0)});
   end
