@@ -3,9 +3,6 @@
  * Events at the ports of a slot: the clock of the last one of each channel, and the one that Python
  * waits for. Part of pto_mem.c, included by it.
  */
-#ifndef PTO_EVENTS_H
-#define PTO_EVENTS_H
-
 static void __attribute__((noinline)) count_aimed(void) {
   if (--g.aim_left) return;
   g.aim = -1;
@@ -34,5 +31,3 @@ static void load_aim(void) {
 
 /* An address of a read burst was taken. */
 void pto_axi_ar(int slot) { event(slot, PTO_AR); }
-
-#endif

@@ -3,9 +3,6 @@
  * Injected errors of memories: the words that touch a fault of the mailbox, the log of erroneous
  * responses to engines, and bursts that began long after one. Part of pto_mem.c, included by it.
  */
-#ifndef PTO_FAULTS_H
-#define PTO_FAULTS_H
-
 /* True when `fault` fails the next word of a port. The n-th word is exact if one port touches the
  * fault. Ports that touch it on one clock count together and fail together, so that the order of
  * calls does not matter; dst_err_o can be known before the edge for this reason. */
@@ -134,5 +131,3 @@ void pto_late_burst(int slot, int side, long long addr, int len, int waited) {
   late->pad = 0;
   box->late_records++;
 }
-
-#endif

@@ -6,9 +6,6 @@
  * too early gets wrong data. The producer may set the flag of a block again, some clocks
  * after each of the next clears.
  */
-#ifndef PTO_FLAGS_H
-#define PTO_FLAGS_H
-
 #define UNIT_FLAGS 512
 #define FLAG_BLOCK 512      /* bytes of L0C that a unit flag guards */
 #define FLAG_BITS 32        /* unit flags in a word of the flag port */
@@ -175,5 +172,3 @@ void pto_flag_clear(int slot, int addr, int mask) {
   f->clear_bytes = g.box->slot[slot].written_bytes;
   f->clear_cycle = g.cycle;
 }
-
-#endif
