@@ -56,6 +56,7 @@ module pto_dma_check #(
   output wire                        desc_ready_o,     // it is taken; its check ends this clock
   input  wire [DescWidth-1:0]        desc_i,           // the descriptor, stable until taken
   input  wire [TagWidth-1:0]         desc_tag_i,       // its tag
+  output wire                        busy_o,           // an op was taken and has not left
   output wire                        job_valid_o,      // a judged op is there
   input  wire                        job_ready_i,      // it is taken
   output wire [TagWidth-1:0]         job_tag_o,        // tag of the op
@@ -285,7 +286,7 @@ module pto_dma_check #(
   // ---- the op waits for its extents ----
   localparam integer JobWidth = TagWidth + 18 + 20 + 6 + LocalAddrWidth + 1 + 5 + 35 + 84
                               + 5*GmAddrWidth + 5*LocalAddrWidth;
-  wire       is_bad, is_nop, is_l16, is_l17, is_ext_l1, is_loc_l1, is_fill, sub, waiting;
+  wire       is_bad, is_nop, is_l16, is_l17, is_ext_l1, is_loc_l1, is_fill, sub;
   wire [3:0] first_rule;
 
   pto_fifo #(
@@ -306,7 +307,7 @@ module pto_dma_check #(
                   ext_s0[GmAddrWidth-1:0], ext_row[GmAddrWidth-1:0],
                   loc_s2[LocalAddrWidth-1:0], loc_s1[LocalAddrWidth-1:0],
                   loc_s0[LocalAddrWidth-1:0], loc_row[LocalAddrWidth-1:0]}),
-    .rd_valid_o (waiting),
+    .rd_valid_o (busy_o),
     .rd_ready_i (job_valid_o && job_ready_i),
     .rd_data_o  ({job_tag_o, is_bad, first_rule, is_nop, is_l16, is_l17, is_ext_l1, is_loc_l1,
                   is_fill, sub, job_type_o, job_op_o, job_nosat_o,
@@ -332,7 +333,7 @@ module pto_dma_check #(
 
   // Bits above the last field of the family are reserved. Four jobs are more than a sum has inside.
   localparam integer UsedBits = `PTO_DMA_NOSAT_LSB + `PTO_DMA_NOSAT_CW;
-  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], loc_ready, loc_valid, room, waiting};
+  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], loc_ready, loc_valid, room};
 endmodule
 
 `default_nettype wire

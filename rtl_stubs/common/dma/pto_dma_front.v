@@ -104,7 +104,7 @@ module pto_dma_front #(
   );
 
   // ---- check ----
-  wire                        job_valid, job_ready, job_idle, job_bad;
+  wire                        check_busy, job_valid, job_ready, job_idle, job_bad;
   wire [TagWidth-1:0]         job_tag;
   wire [7:0]                  job_rule;
   wire [GmAddrWidth-1:0]      job_ext_addr;
@@ -146,6 +146,7 @@ module pto_dma_front #(
     .desc_ready_o     (queue_take),
     .desc_i           (queue_desc),
     .desc_tag_i       (queue_tag),
+    .busy_o           (check_busy),
     .job_valid_o      (job_valid),
     .job_ready_i      (job_ready),
     .job_tag_o        (job_tag),
@@ -227,7 +228,7 @@ module pto_dma_front #(
     .done_rule_o    (done_rule_o),
     .done_addr_o    (done_addr_o)
   );
-  assign busy_o = queue_valid || job_valid || active;
+  assign busy_o = queue_valid || check_busy || active;
 
   pto_dma_loops #(
     .LocalAddrWidth (LocalAddrWidth),
