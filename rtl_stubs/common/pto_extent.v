@@ -4,12 +4,12 @@
 // come as digits of 8 bits, lowest first; each clock adds the product of one digit that is not zero
 // and its stride. Stages: select a digit, multiply, add.
 // Throughput: one digit per clock, also across ops; an op without digits takes one clock.
-// Latency: 3 clocks after the last digit was selected. At most three ops are inside. While a sum
-// waits to be taken, nothing moves.
+// Latency: 3 clocks after the last digit was selected. Limits: sums wait in a queue of Depth words,
+// and nothing stops the stages before it: the user offers an op when fewer than Depth are inside.
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_/~\_/~\_
 //   in_valid   _/~~~~~~~\___________________     two digits: taken in the second clock
-//   in_ready   _____/~~~\___________________
+//   in_last    _____/~~~\___________________
 //   out_valid  _________________/~~~\_______     stays until out_ready
 `default_nettype none
 
@@ -19,12 +19,13 @@ module pto_extent #(
   parameter integer StrideWidth = 40,        // bits of a stride
   parameter integer BaseWidth   = 44,        // bits of the base
   parameter integer TailWidth   = 22,        // bits of the tail, at most those of the base
-  parameter integer SumWidth    = 65         // bits of the sum, all that it can need
+  parameter integer SumWidth    = 65,        // bits of the sum, all that it can need
+  parameter integer Depth       = 4          // ops inside, a power of two
 ) (
   input  wire                           clk_i,        // clock
   input  wire                           rst_ni,       // asynchronous reset, active low
   input  wire                           in_valid_i,   // an op is there
-  output wire                           in_ready_o,   // it is taken
+  output wire                           in_last_o,    // it is taken: this is its last digit
   input  wire                           in_skip_i,    // its digits do not count
   input  wire [BaseWidth-1:0]           in_base_i,    // its first address
   input  wire [TailWidth-1:0]           in_tail_i,    // what lies behind the last stride
@@ -36,8 +37,6 @@ module pto_extent #(
 );
   localparam integer Digits    = Strides * PerStride;
   localparam integer ProdWidth = StrideWidth + 8;
-
-  wire go = !out_valid_o || out_ready_i;
 
   // ---- select ----
   reg [Digits-1:0] seen_q;                   // digits of this op already selected
@@ -63,10 +62,10 @@ module pto_extent #(
   end
   wire last = pick == todo;
 
-  assign in_ready_o = last && go;
+  assign in_last_o = last;
 
   // ---- multiply, add ----
-  reg                   sel_q, sel_first_q, sel_last_q, mul_q, mul_first_q, mul_last_q, full_q;
+  reg                   sel_q, sel_first_q, sel_last_q, mul_q, mul_first_q, mul_last_q;
   reg [7:0]             digit_q;
   reg [StrideWidth-1:0] stride_q;
   reg [PerStride-1:0]   sel_place_q, mul_place_q;
@@ -74,7 +73,7 @@ module pto_extent #(
   reg [TailWidth-1:0]   tail_q;
   reg [BaseWidth:0]     from_q;              // base and tail
   reg [ProdWidth-1:0]   prod_q;
-  reg [SumWidth-1:0]    sum_q;
+  reg [SumWidth-1:0]    sum_q;               // so far
   reg [SumWidth-1:0]    term;
   integer j;
   always @* begin
@@ -83,22 +82,23 @@ module pto_extent #(
       if (mul_place_q[j]) term = term | ({{(SumWidth - ProdWidth){1'b0}}, prod_q} << (8 * j));
   end
 
+  wire [SumWidth-1:0] from = mul_first_q ? {{(SumWidth - BaseWidth - 1){1'b0}}, from_q} : sum_q;
+  wire [SumWidth-1:0] sum  = from + term;
+
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       seen_q <= {Digits{1'b0}};
       sel_q  <= 1'b0;
       mul_q  <= 1'b0;
-      full_q <= 1'b0;
-    end else if (go) begin
+    end else begin
       if (in_valid_i) seen_q <= last ? {Digits{1'b0}} : seen_q | pick;
       sel_q  <= in_valid_i;
       mul_q  <= sel_q;
-      full_q <= mul_q && mul_last_q;
     end
   end
 
   always @(posedge clk_i) begin
-    if (go && in_valid_i) begin
+    if (in_valid_i) begin
       sel_first_q <= seen_q == {Digits{1'b0}};
       sel_last_q  <= last;
       sel_place_q <= place;
@@ -107,19 +107,31 @@ module pto_extent #(
       base_q      <= in_base_i;
       tail_q      <= in_tail_i;
     end
-    if (go && sel_q) begin
+    if (sel_q) begin
       mul_first_q <= sel_first_q;
       mul_last_q  <= sel_last_q;
       mul_place_q <= sel_place_q;
       prod_q      <= {{StrideWidth{1'b0}}, digit_q} * {8'd0, stride_q};
       from_q      <= {1'b0, base_q} + {{(BaseWidth + 1 - TailWidth){1'b0}}, tail_q};
     end
-    if (go && mul_q)
-      sum_q <= (mul_first_q ? {{(SumWidth - BaseWidth - 1){1'b0}}, from_q} : sum_q) + term;
+    if (mul_q) sum_q <= sum;
   end
 
-  assign out_valid_o = full_q;
-  assign out_sum_o   = sum_q;
+  wire room;
+  pto_fifo #(
+    .Width(SumWidth),
+    .Depth(Depth)
+  ) u_sums (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .wr_valid_i (mul_q && mul_last_q),
+    .wr_ready_o (room),
+    .wr_data_i  (sum),
+    .rd_valid_o (out_valid_o),
+    .rd_ready_i (out_ready_i),
+    .rd_data_o  (out_sum_o)
+  );
+  wire unused = &{1'b0, room};               // the user sees to it
 endmodule
 
 `default_nettype wire

@@ -131,13 +131,13 @@ module pto_nz_check #(
   wire [5:0]  tail    = (({3'd0, partial} + 6'd1) * {3'd0, d[2:0]}) << elem;
 
   // ---- sums. Each waits with its last digit for the other, so they are taken in step ----
-  wire                   ext_ready, loc_ready, span_ready, loc_valid, span_valid, room;
-  wire                   ext_go = desc_valid_i && (loc_ready || !ext_ready);
-  wire                   loc_go = desc_valid_i && (ext_ready || !loc_ready);
+  wire                   ext_last, loc_last, span_last, loc_valid, span_valid, room;
+  wire                   ext_go = desc_valid_i && room && (loc_last || !ext_last);
+  wire                   loc_go = desc_valid_i && room && (ext_last || !loc_last);
   wire [ExtSumWidth-1:0] ext_sum;
   wire [LocSumWidth-1:0] loc_sum;
   wire [16:0]            span_high;          // more than a dense matrix has
-  assign desc_ready_o = ext_ready && loc_ready;
+  assign desc_ready_o = ext_last && loc_last && room;
 
   pto_extent #(
     .Strides     (2),
@@ -150,7 +150,7 @@ module pto_nz_check #(
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
     .in_valid_i   (ext_go),
-    .in_ready_o   (ext_ready),
+    .in_last_o    (ext_last),
     .in_skip_i    (nop),
     .in_base_i    (src),
     .in_tail_i    (row),
@@ -172,7 +172,7 @@ module pto_nz_check #(
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
     .in_valid_i   (ext_go),
-    .in_ready_o   (span_ready),
+    .in_last_o    (span_last),
     .in_skip_i    (nop),
     .in_base_i    (row),
     .in_tail_i    (1'b0),
@@ -193,7 +193,7 @@ module pto_nz_check #(
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
     .in_valid_i   (loc_go),
-    .in_ready_o   (loc_ready),
+    .in_last_o    (loc_last),
     .in_skip_i    (nop),
     .in_base_i    (dst[23:5]),
     .in_tail_i    (small_c0[0] ? {1'b0, blocks[13:0]} + 15'd1 : 15'd1),
@@ -242,7 +242,7 @@ module pto_nz_check #(
   // Bits above the last field of the family are reserved. Four jobs are more than a sum has inside.
   localparam integer UsedBits = `PTO_NZ_DST_LOOP4_LSB + `PTO_NZ_DST_LOOP4_CW;
   wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], blocks[15:14], l2[3:0],
-                  span_ready, span_valid, span_high, loc_valid, room};
+                  span_last, span_valid, span_high, loc_valid};
 endmodule
 
 `default_nettype wire

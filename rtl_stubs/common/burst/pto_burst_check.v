@@ -83,12 +83,23 @@ module pto_burst_check #(
     else bad = 1'b0;
   end
 
+  // ---- the room from each first byte to the end of its memory, negative behind it ----
+  wire [31:0] src_size = by_l1 ? L1Size[31:0] : UbSize[31:0];
+  wire [31:0] dst_size = is_bt ? `PTO_SIZE_BT : is_fb ? `PTO_FB_SEGMENT_BYTES
+                       : is_l1 ? L1Size[31:0] : UbSize[31:0];
+  // A destination in FB is a segment and an offset in it; the extent ends in the same segment.
+  wire [7:0]  segment  = is_fb ? dst[`PTO_FB_SEGMENT_SHIFT +: 8] : 8'd0;
+  wire [23:0] dst_from = is_fb ? {8'd0, dst[15:0]} : dst;
+  wire [24:0] src_room = src_size[24:0] - {1'b0, src};
+  wire [24:0] dst_room = dst_size[24:0] - {1'b0, dst_from};
+  wire        no_segment = segment != `PTO_FB_PRE_QUANT && segment != `PTO_FB_PRE_RELU;
+
   // ---- extents in units: len + (n_burst - 1) * (len + gap) ----
   wire [15:0] last      = n_burst[15:0] - 16'd1;
   wire [16:0] src_pitch = {1'b0, len[15:0]} + {1'b0, src_gap[15:0]};
   wire [16:0] dst_pitch = {1'b0, len[15:0]} + {1'b0, dst_gap[15:0]};
 
-  wire                room;
+  wire                room, last_digit;
   wire [SumWidth-1:0] src_ext, dst_ext;
 
   // Both sums are lanes of one: the digits are the same, and no lane carries into the next.
@@ -102,8 +113,8 @@ module pto_burst_check #(
   ) u_extent (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
-    .in_valid_i   (desc_valid_i),
-    .in_ready_o   (desc_ready_o),
+    .in_valid_i   (desc_valid_i && room),
+    .in_last_o    (last_digit),
     .in_skip_i    (nop),
     .in_base_i    ({len[15:0], {(SumWidth - 16){1'b0}}, len[15:0]}),
     .in_tail_i    (1'b0),
@@ -114,25 +125,28 @@ module pto_burst_check #(
     .out_sum_o    ({dst_ext, src_ext})
   );
 
+  assign desc_ready_o = last_digit && room;
+
   // ---- the op waits for its extents ----
-  wire        is_bad, is_nop, to_l1, to_bt, to_fb, sub;
+  wire        is_bad, is_nop, to_l1, to_bt, to_fb, hole, sub;
+  wire [24:0] src_left, dst_left;
   wire [3:0]  first_rule;
   wire [15:0] one_len, one_last;             // of the bursts as they are
 
   pto_fifo #(
-    .Width(TagWidth + 124),
+    .Width(TagWidth + 175),
     .Depth(4)
   ) u_jobs (
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
     .wr_valid_i (desc_valid_i && desc_ready_o),
     .wr_ready_o (room),
-    .wr_data_i  ({desc_tag_i, bad, rule, nop, is_l1, is_bt, is_fb,
+    .wr_data_i  ({desc_tag_i, bad, rule, nop, is_l1, is_bt, is_fb, no_segment, src_room, dst_room,
                   desc_i[`PTO_BURST_UB_SUB], desc_i[`PTO_BURST_WIDEN], src, dst,
                   len[15:0], last, src_gap[15:0], dst_gap[15:0]}),
     .rd_valid_o (busy_o),
     .rd_ready_i (job_valid_o && job_ready_i),
-    .rd_data_o  ({job_tag_o, is_bad, first_rule, is_nop, to_l1, to_bt, to_fb,
+    .rd_data_o  ({job_tag_o, is_bad, first_rule, is_nop, to_l1, to_bt, to_fb, hole, src_left, dst_left,
                   sub, job_widen_o, job_src_addr_o, job_dst_addr_o,
                   one_len, one_last, job_src_gap_o, job_dst_gap_o})
   );
@@ -144,15 +158,8 @@ module pto_burst_check #(
                                 : half ? {6'd0, src_ext, 1'd0} : {5'd0, src_ext, 2'd0};
   wire [EndWidth-1:0] dst_bytes = to_fb ? {1'b0, dst_ext, 6'd0}
                                 : to_bt ? {5'd0, dst_ext, 2'd0} : {2'd0, dst_ext, 5'd0};
-  wire [31:0] src_size = (to_bt || to_fb) ? L1Size[31:0] : UbSize[31:0];
-  wire [31:0] dst_size = to_bt ? `PTO_SIZE_BT : to_fb ? `PTO_FB_SEGMENT_BYTES
-                       : to_l1 ? L1Size[31:0] : UbSize[31:0];
-  // A destination in FB is a segment and an offset in it; the extent ends in the same segment.
-  wire [7:0]  segment  = to_fb ? job_dst_addr_o[`PTO_FB_SEGMENT_SHIFT +: 8] : 8'd0;
-  wire [23:0] dst_from = to_fb ? {8'd0, job_dst_addr_o[15:0]} : job_dst_addr_o;
-  wire hole = segment != `PTO_FB_PRE_QUANT && segment != `PTO_FB_PRE_RELU;
-  wire out = ({17'd0, job_src_addr_o} + src_bytes > {9'd0, src_size})
-          || ({17'd0, dst_from} + dst_bytes > {9'd0, dst_size});
+  wire out = src_left[24] || src_bytes > {17'd0, src_left[23:0]}
+          || dst_left[24] || dst_bytes > {17'd0, dst_left[23:0]};
   wire bad_out = !is_bad && (hole || (!is_nop && out));
 
   // One burst of the whole extent if there are no gaps.
@@ -170,9 +177,10 @@ module pto_burst_check #(
   assign job_len_o       = merge ? src_ext[15:0] : one_len;
   assign job_last_o      = merge ? 16'd0 : one_last;
 
-  // Bits above the last field of the family are reserved. Four jobs are more than a sum has inside.
+  // Bits above the last field of the family are reserved.
   localparam integer UsedBits = `PTO_BURST_DST_GAP_LSB + `PTO_BURST_DST_GAP_CW;
-  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], room};
+  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], src_size[31:25],
+                  dst_size[31:25]};
 endmodule
 
 `default_nettype wire

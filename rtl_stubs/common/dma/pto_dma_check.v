@@ -234,7 +234,7 @@ module pto_dma_check #(
   wire [95:0]  digits = {3'd0, last2, 3'd0, last1, 3'd0, last0, 3'd0, last_row};
   wire [21:0]  data_len = is_raw ? 22'd0 : row_len;
 
-  wire                   ext_ready, loc_ready, loc_valid, room;
+  wire                   ext_last, loc_last, loc_valid, room;
   wire [ExtSumWidth-1:0] ext_sum;
   wire [LocSumWidth-1:0] loc_sum;
 
@@ -249,8 +249,8 @@ module pto_dma_check #(
   ) u_ext (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
-    .in_valid_i   (desc_valid_i),
-    .in_ready_o   (ext_ready),
+    .in_valid_i   (desc_valid_i && room),
+    .in_last_o    (ext_last),
     .in_skip_i    (nop),
     .in_base_i    (ext_addr),
     .in_tail_i    (data_len),
@@ -270,8 +270,8 @@ module pto_dma_check #(
   ) u_loc (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
-    .in_valid_i   (desc_valid_i),
-    .in_ready_o   (loc_ready),
+    .in_valid_i   (desc_valid_i && room),
+    .in_last_o    (loc_last),
     .in_skip_i    (nop),
     .in_base_i    (loc_addr),
     .in_tail_i    ({1'b0, foot} + {18'd0, more}),
@@ -281,7 +281,7 @@ module pto_dma_check #(
     .out_ready_i  (job_ready_i),
     .out_sum_o    (loc_sum)
   );
-  assign desc_ready_o = ext_ready;
+  assign desc_ready_o = ext_last && room;
 
   // ---- the op waits for its extents ----
   localparam integer JobWidth = TagWidth + 18 + 20 + 6 + LocalAddrWidth + 1 + 5 + 35 + 84
@@ -295,7 +295,7 @@ module pto_dma_check #(
   ) u_jobs (
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
-    .wr_valid_i (desc_valid_i && ext_ready),
+    .wr_valid_i (desc_valid_i && ext_last),
     .wr_ready_o (room),
     .wr_data_i  ({desc_tag_i, bad, rule, nop, l16, l17, ext_l1, loc_l1, is_raw,
                   desc_i[`PTO_DMA_UB_SUB], atomic_type, atomic_op, nosat,
@@ -331,9 +331,9 @@ module pto_dma_check #(
                      : is_l16 ? 8'd16 : is_l17 ? 8'd17 : 8'd0;
   assign job_space_o = is_loc_l1 ? `PTO_SPACE_L1 : sub ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
 
-  // Bits above the last field of the family are reserved. Four jobs are more than a sum has inside.
+  // Bits above the last field of the family are reserved.
   localparam integer UsedBits = `PTO_DMA_NOSAT_LSB + `PTO_DMA_NOSAT_CW;
-  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], loc_ready, loc_valid, room};
+  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], loc_last, loc_valid};
 endmodule
 
 `default_nettype wire
