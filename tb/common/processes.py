@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +18,7 @@ MARK = "PTO_WORKER"
 """Environment variable that a worker sets for everything it starts."""
 
 _PR_SET_PDEATHSIG = 1
+_EXEC_SECONDS = 0.1
 # Found before any fork: the dynamic linker must not be called between fork and exec.
 _PRCTL = getattr(ctypes.CDLL(None), "prctl", None)
 
@@ -49,6 +51,9 @@ def kill_left(group: int, mark: str) -> None:
     """Kills what an ended worker left running: its process group, and processes with its mark."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
-    for pid in marked(mark):
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    # Between fork and exec a process has no environment for a moment: look again.
+    for seconds in (0.0, _EXEC_SECONDS):
+        time.sleep(seconds)
+        for pid in marked(mark):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
