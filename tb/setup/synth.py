@@ -5,7 +5,7 @@ Cells are two-input gates, inverters, multiplexers and flip-flops; memories stay
 read and write ports end paths. The longest path is counted in cells from register to register, port
 or memory. Latches, loops, nets with several drivers and what is no hardware are errors. Yosys is
 that of the PATH if it is new enough, else the wheel of the lint packages. ``python -m
-tb.setup.synth [--write] [ENGINE ...]``.
+tb.setup.synth [--write] [ENGINE ...] [BITS ...]``.
 """
 
 from __future__ import annotations
@@ -28,10 +28,16 @@ from tb.setup.lint import Top, find_tops
 
 PAGE = ROOT / "docs/synthesis.md"
 REPORTS = Path("sim_build/synth")
-WIDTHS = (128, 256, 512)
+WIDTHS = ("128", "256", "512")
 """Bits of GM and local data bus."""
 
-MIN_YOSYS = "0.23"
+WIDTH = "256"
+"""Where none is named."""
+
+REPEATED = ("pto_gm_combine",)
+"""Modules of which a unit has many: mapped once, with a row of their own, for time."""
+
+MIN_YOSYS = "0.40"
 
 WRITE = "--write"
 
@@ -44,7 +50,6 @@ NOT_HARDWARE = "t:$print t:$check t:$assert t:$assume t:$any* t:$initstate t:$tr
 HARMLESS = re.compile(
     r"Replacing memory .* with list of registers"  # a small array, as intended
     r"|Selection .* did not match any module"  # a common unit that the engine does not have
-    r"|Detected loop at .* in "  # through a unit, before it is flattened
 )
 """Warnings that are no defect."""
 
@@ -69,7 +74,7 @@ class Row:
 
 def units_of(top: Top) -> list[str]:
     """Returns the modules with the ports of an engine that a top consists of."""
-    found = []
+    found = list(REPEATED)
     for path in top.sources[1:]:
         text = (ROOT / path).read_text()
         if re.search(r'`include "pto_(engine|fix)_ports.vh"', text) and "pto_unit_pair" not in text:
@@ -107,7 +112,10 @@ def script(top: Top, width: int, units: Sequence[str], reports: Path) -> str:
             f"tee -q -o {reports}/units.json stat -json",
             f"dump -m -o {reports}/memories.txt t:$mem*",
             "delete t:$mem*",
+            "design -save mapped",
+            "delete t:$paramod* t:pto_*",  # else a path goes through a module as through a gate
             f"tee -q -o {reports}/units.txt ltp -noff",
+            "design -load mapped",
             "setattr -mod -unset keep_hierarchy *",
             "flatten",
             f"tee -q -o {reports}/top.json stat -json",
@@ -146,15 +154,15 @@ def _rows(reports: Path, top: str, width: int, units: Sequence[str]) -> Iterator
     for file, names in (("top", [top]), ("units", units)):
         counted = json.loads((reports / f"{file}.json").read_text())["modules"]
         paths = _paths((reports / f"{file}.txt").read_text())
-        for name, module in product(names, counted):
-            if _plain(module) != name:
-                continue
-            cells = counted[module]["num_cells_by_type"]
+        modules = {_plain(module): counts for module, counts in counted.items()}
+        for name in filter(modules.__contains__, names):
+            cells = modules[name]["num_cells_by_type"]
             logic = {kind: number for kind, number in cells.items() if kind.startswith("$_")}
             flip_flops = sum(number for kind, number in logic.items() if "FF" in kind)
             bits = sum(memories.values()) if file == "top" else memories.get(name, 0)
             levels, path = paths.get(name, (0, ""))
-            yield Row(name, width, sum(logic.values()), flip_flops, bits, levels, path)
+            label = name if file == "top" else f"{top}/{name}"
+            yield Row(label, width, sum(logic.values()), flip_flops, bits, levels, path)
 
 
 def _plain(module: str) -> str:
@@ -204,7 +212,7 @@ def table(rows: Sequence[Row]) -> str:
 def read_table(text: str) -> dict[tuple[str, int], Row]:
     """Returns the rows of a page by name and width."""
     found = {}
-    for line in re.findall(r"^\| (pto_\w+ \| \d.*) \|$", text, re.MULTILINE):
+    for line in re.findall(r"^\| (pto_[\w/]+ \| \d.*) \|$", text, re.MULTILINE):
         name, bits, cells, flip_flops, memory, levels, path = line.split(" | ")
         row = Row(name, int(bits), int(cells), int(flip_flops), int(memory), int(levels), path)
         found[row.name, row.bits] = row
@@ -228,13 +236,15 @@ def drift(rows: Sequence[Row], known: dict[tuple[str, int], Row]) -> list[str]:
 
 def _run(arguments: Sequence[str]) -> int:
     tops = {top.name: top for top in find_tops(ROOT)}
-    chosen = [name for name in arguments if name != WRITE] or list(tops)
-    unknown = [name for name in chosen if name not in tops]
+    legal = [*tops, *WIDTHS, WRITE]
+    unknown = [word for word in arguments if word not in legal]
     if unknown:
-        raise PtoError(f"engine {unknown[0]!r} is unknown", legal=", ".join([*tops, WRITE]))
+        raise PtoError(f"{unknown[0]!r} is no engine and no width", legal=", ".join(legal))
+    chosen = [name for name in tops if name in arguments] or list(tops)
+    widths = [int(bits) for bits in WIDTHS if bits in arguments] or [int(WIDTH)]
     yosys, rows = yosys_program(), []
     print(f"synth: {yosys.name}", flush=True)
-    for name, width in product(chosen, WIDTHS):
+    for name, width in product(chosen, widths):
         start = time.monotonic()
         rows += synthesize(yosys, tops[name], width)
         print(f"synth: {name} at {width} bits, {time.monotonic() - start:.0f} s", flush=True)

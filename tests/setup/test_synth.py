@@ -99,4 +99,4 @@ def test_rows_that_differ_from_the_page_are_named() -> None:
 
 def test_an_unknown_engine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert synth.main(["pto_y"]) == 2
-    assert "legal: pto_fix, pto_mte1, pto_mte2, pto_mte3, --write" in capsys.readouterr().err
+    assert "pto_mte2, pto_mte3, 128, 256, 512, --write" in capsys.readouterr().err
