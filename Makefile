@@ -280,7 +280,7 @@ prove-arith: $(BASE) $(VERILATOR) ## the write-back arithmetic against its refer
 lint: $(BASE) $(VERILATOR) $(LINT) $(CLUSTER) $(TESTS) icarus ## every static check of Verilog and Python
 	@$(PY) -m tb.setup.lint $(ARGS)
 
-synth: $(BASE) $(LINT) ## cells and longest paths of the engines after synthesis, takes ARGS
+synth: $(BASE) $(TESTS) ## cells and longest paths of the engines after synthesis, takes ARGS
 	@$(PY) -m tb.setup.synth $(ARGS)
 
 doctor: $(BASE) ## tools found and missing, and how to install them; takes JSON

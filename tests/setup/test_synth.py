@@ -15,7 +15,7 @@ from tb.setup.synth import Row, drift, read_table, table
 ROWS = [Row("pto_x", 128, 70, 9, 64, 12, "a_q to b_q"), Row("pto_x", 256, 90, 9, 128, 14, "a_q")]
 
 needs_yosys = pytest.mark.skipif(
-    not synth.yosys_program().exists(), reason="make lint installs Yosys, and so does a system"
+    not synth.yosys_program().exists(), reason="no Yosys: make test installs it"
 )
 
 ENGINE = """
