@@ -19,7 +19,7 @@ module pto_extent #(
   parameter integer StrideWidth = 40,        // bits of a stride
   parameter integer BaseWidth   = 44,        // bits of the base
   parameter integer TailWidth   = 22,        // bits of the tail, at most those of the base
-  parameter integer SumWidth    = 65,        // bits of the sum, all that it can need
+  parameter integer SumWidth    = 64,        // bits of the sum, all that it can need
   parameter integer Depth       = 4          // ops inside, a power of two
 ) (
   input  wire                           clk_i,        // clock
@@ -38,28 +38,47 @@ module pto_extent #(
   localparam integer Digits    = Strides * PerStride;
   localparam integer ProdWidth = StrideWidth + 8;
 
-  // ---- select ----
+  // ---- select: functions, for which a simulator needs no time between ops ----
   reg [Digits-1:0] seen_q;                   // digits of this op already selected
   reg [Digits-1:0] todo;
-  reg [7:0]        digit;                    // 0 without one
-  reg [StrideWidth-1:0] stride;
-  reg [PerStride-1:0]   place;               // of the digit in its count, one bit
-  reg [Digits-1:0]      pick;                // its bit
   integer k;
   always @* begin
     for (k = 0; k < Digits; k = k + 1)
       todo[k] = !in_skip_i && |in_digits_i[8*k +: 8] && !seen_q[k];
-    pick   = todo & (~todo + 1'b1);
-    digit  = 8'd0;
-    stride = {StrideWidth{1'b0}};
-    place  = {PerStride{1'b0}};
-    for (k = 0; k < Digits; k = k + 1) begin
-      digit  = digit | (in_digits_i[8*k +: 8] & {8{pick[k]}});
-      stride = stride | (in_strides_i[StrideWidth*(k/PerStride) +: StrideWidth]
-                         & {StrideWidth{pick[k]}});
-      place[k%PerStride] = place[k%PerStride] | pick[k];
-    end
   end
+  wire [Digits-1:0] pick = todo & (~todo + 1'b1);          // the lowest one, or none
+
+  function [7:0] digit_of;                   // 0 without one
+    input [Digits-1:0]   one;
+    input [8*Digits-1:0] digits;
+    integer i;
+    begin
+      digit_of = 8'd0;
+      for (i = 0; i < Digits; i = i + 1) digit_of = digit_of | (digits[8*i +: 8] & {8{one[i]}});
+    end
+  endfunction
+
+  function [StrideWidth-1:0] stride_of;
+    input [Digits-1:0]              one;
+    input [Strides*StrideWidth-1:0] strides;
+    integer i;
+    begin
+      stride_of = {StrideWidth{1'b0}};
+      for (i = 0; i < Strides; i = i + 1)
+        stride_of = stride_of | (strides[StrideWidth*i +: StrideWidth]
+                                 & {StrideWidth{|one[PerStride*i +: PerStride]}});
+    end
+  endfunction
+
+  function [PerStride-1:0] place_of;         // of the digit in its count, one bit
+    input [Digits-1:0] one;
+    integer i;
+    begin
+      place_of = {PerStride{1'b0}};
+      for (i = 0; i < Strides; i = i + 1) place_of = place_of | one[PerStride*i +: PerStride];
+    end
+  endfunction
+
   wire last = pick == todo;
 
   assign in_last_o = last;
@@ -101,9 +120,9 @@ module pto_extent #(
     if (in_valid_i) begin
       sel_first_q <= seen_q == {Digits{1'b0}};
       sel_last_q  <= last;
-      sel_place_q <= place;
-      digit_q     <= digit;
-      stride_q    <= stride;
+      sel_place_q <= place_of(pick);
+      digit_q     <= digit_of(pick, in_digits_i);
+      stride_q    <= stride_of(pick, in_strides_i);
       base_q      <= in_base_i;
       tail_q      <= in_tail_i;
     end

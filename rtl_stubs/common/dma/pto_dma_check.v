@@ -80,7 +80,7 @@ module pto_dma_check #(
   output wire [1:0]                  job_op_o,         // 0 add, 1 max, 2 min
   output wire                        job_nosat_o       // f16: no saturation, NaN as it is
 );
-  localparam integer ExtSumWidth = 65;       // 2^44 + 4 * 2^21 * 2^40 < 2^64
+  localparam integer ExtSumWidth = 64;       // 2^44 + 4 * 2^21 * 2^40 < 2^64
   localparam integer LocSumWidth = 46;       // 2^24 + 4 * 2^21 * 2^21 + 2^12 * 2^22 < 2^45
   localparam [ExtSumWidth-1:0] GM_END  = {{(ExtSumWidth - 1){1'b0}}, 1'b1} << `PTO_GM_ADDR_BITS;
   localparam [LocSumWidth-1:0] UB_END  = {{(LocSumWidth - 32){1'b0}}, UbSize[31:0]};
