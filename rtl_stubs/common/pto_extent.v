@@ -5,7 +5,7 @@
 // and its stride. Stages: select a digit, multiply, add.
 // Throughput: one digit per clock, also across ops; an op without digits takes one clock.
 // Latency: 3 clocks after the last digit was selected. Limits: sums wait in a queue of Depth words,
-// and nothing stops the stages before it: the user offers an op when fewer than Depth are inside.
+// and nothing stops the stages before it: an op may be offered when fewer than Depth are inside.
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_/~\_/~\_
 //   in_valid   _/~~~~~~~\___________________     two digits: taken in the second clock
@@ -150,7 +150,7 @@ module pto_extent #(
     .rd_ready_i (out_ready_i),
     .rd_data_o  (out_sum_o)
   );
-  wire unused = &{1'b0, room};               // the user sees to it
+  wire unused = &{1'b0, room};               // never full, see Limits
 endmodule
 
 `default_nettype wire

@@ -245,6 +245,7 @@ def _run(arguments: Sequence[str]) -> int:
     yosys, rows = yosys_program(), []
     print(f"synth: {yosys.name}", flush=True)
     for name, width in product(chosen, widths):
+        print(f"synth: {name} at {width} bits begins", flush=True)
         start = time.monotonic()
         rows += synthesize(yosys, tops[name], width)
         print(f"synth: {name} at {width} bits, {time.monotonic() - start:.0f} s", flush=True)
