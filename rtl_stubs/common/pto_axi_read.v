@@ -14,24 +14,22 @@
 //   rvalid     _____________/~~~\___      rready is always 1
 //   beat_valid _________________/~~~      until beat_ready
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_axi_read #(
-  parameter integer GmAddrWidth    = 40,     // bits of an address
   parameter integer GmDataWidth    = 256,    // bits of the data bus
   parameter integer NumOutstanding = 16,     // bursts in flight
-  parameter integer FifoDepth      = 256,    // beats queued or in flight, a power of two
-  parameter integer IdWidth        = 4       // bits of an op number
+  parameter integer FifoDepth      = 256     // beats queued or in flight, a power of two
 ) (
   input  wire                   clk_i,         // clock
   input  wire                   rst_ni,        // asynchronous reset, active low
   input  wire                   cmd_valid_i,   // a burst is to be read
   output wire                   cmd_ready_o,   // it is taken
   input  wire                   cmd_drop_i,    // make its beats up
-  input  wire [IdWidth-1:0]     cmd_id_i,      // op number
-  input  wire [GmAddrWidth-1:0] cmd_addr_i,    // address of the first bus word
+  input  wire [3:0]             cmd_id_i,      // op number
+  input  wire [39:0]            cmd_addr_i,    // address of the first bus word
   input  wire [8:0]             cmd_beats_i,   // beats, 1 to 256
-  output wire [GmAddrWidth-1:0] m_axi_araddr,  // burst address
+  output wire [39:0]            m_axi_araddr,  // burst address
   output wire [7:0]             m_axi_arlen,   // beats less 1
   output wire                   m_axi_arvalid, // burst offered
   input  wire                   m_axi_arready, // burst taken
@@ -43,10 +41,7 @@ module pto_axi_read #(
   output wire                   beat_valid_o,  // a beat is queued
   input  wire                   beat_ready_i,  // it is taken
   output wire [GmDataWidth-1:0] beat_o,        // the beat
-  output wire                   err_valid_o,   // a beat came with an error
-  output wire [IdWidth-1:0]     err_id_o,      // op number
-  output wire [2:0]             err_status_o,  // status code
-  output wire [GmAddrWidth-1:0] err_addr_o     // address of the bus word of that beat
+  output wire pto_err_t         err_o          // a beat came with an error: its bus word
 );
   localparam integer LaneBits   = $clog2(GmDataWidth / 8);
   localparam integer CountBits  = $clog2(FifoDepth) + 1;
@@ -56,7 +51,7 @@ module pto_axi_read #(
   localparam [FlightBits-1:0] MOST  = NumOutstanding[FlightBits-1:0];
 
   reg                   ar_valid_q;
-  reg [GmAddrWidth-1:0] ar_addr_q;
+  reg [39:0]            ar_addr_q;
   reg [7:0]             ar_len_q;
   reg [CountBits-1:0]   free_q;              // queue words not reserved
   reg [FlightBits-1:0]  flight_q;            // bursts without their last beat
@@ -87,8 +82,9 @@ module pto_axi_read #(
     end else begin
       if (issue) ar_valid_q <= 1'b1;
       else if (m_axi_arready) ar_valid_q <= 1'b0;
-      free_q   <= free_q - (cmd_fire ? need[CountBits-1:0] : {CountBits{1'b0}})
-                         + {{(CountBits - 1){1'b0}}, pop};
+      // Selected last: the sums do not wait for cmd_fire.
+      free_q   <= cmd_fire ? free_q - need[CountBits-1:0] + {{(CountBits - 1){1'b0}}, pop}
+                           : free_q + {{(CountBits - 1){1'b0}}, pop};
       flight_q <= flight_q + {{(FlightBits - 1){1'b0}}, issue}
                            - {{(FlightBits - 1){1'b0}}, r_last};
       if (cmd_fire && cmd_drop_i) made_q <= cmd_beats_i;
@@ -124,11 +120,12 @@ module pto_axi_read #(
 
   // ---- op and address of a beat ----
   wire                   track_ready_unused, track_valid_unused;
-  wire [GmAddrWidth-1:0] burst_addr;
+  wire [39:0]            burst_addr;
+  wire [3:0]             burst_id;
   reg  [7:0]             beat_index_q;
 
   pto_fifo #(
-    .Width(IdWidth + GmAddrWidth),
+    .Width(4 + 40),
     .Depth(TrackDepth)
   ) u_track (
     .clk_i      (clk_i),
@@ -138,7 +135,7 @@ module pto_axi_read #(
     .wr_data_i  ({cmd_id_i, cmd_addr_i}),
     .rd_valid_o (track_valid_unused),        // a beat always has a burst
     .rd_ready_i (r_last),
-    .rd_data_o  ({err_id_o, burst_addr})
+    .rd_data_o  ({burst_id, burst_addr})
   );
 
   always @(posedge clk_i or negedge rst_ni) begin
@@ -147,9 +144,9 @@ module pto_axi_read #(
     else if (r_fire) beat_index_q <= beat_index_q + 8'd1;
   end
 
-  assign err_valid_o  = r_fire && m_axi_rresp[1];
-  assign err_status_o = m_axi_rresp[0] ? `PTO_ST_RD_DECERR : `PTO_ST_RD_SLVERR;
-  assign err_addr_o   = burst_addr + ({{(GmAddrWidth - 8){1'b0}}, beat_index_q} << LaneBits);
+  wire [39:0] beat_addr = burst_addr + ({32'd0, beat_index_q} << LaneBits);
+  wire [2:0]  status    = m_axi_rresp[0] ? `PTO_ST_RD_DECERR : `PTO_ST_RD_SLVERR;
+  assign err_o = {r_fire && m_axi_rresp[1], burst_id, status, beat_addr};
 endmodule
 
 `default_nettype wire

@@ -16,12 +16,10 @@
 //   bvalid     _________________/~~~\___      bready 1
 //   fin_valid  _________________/~~~\___      B of the last burst of an op
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_axi_write #(
-  parameter integer GmAddrWidth    = 40,     // bits of an address
-  parameter integer NumOutstanding = 16,     // bursts in flight
-  parameter integer IdWidth        = 4       // bits of an op number
+  parameter integer NumOutstanding = 16      // bursts in flight
 ) (
   input  wire                   clk_i,         // clock
   input  wire                   rst_ni,        // asynchronous reset, active low
@@ -31,10 +29,10 @@ module pto_axi_write #(
   input  wire                   cmd_joins_i,   // for the data side: the burst joins the one before
   input  wire                   cmd_end_i,     // no burst, only the end of an op
   input  wire                   cmd_last_i,    // last command of the op
-  input  wire [IdWidth-1:0]     cmd_id_i,      // op number
-  input  wire [GmAddrWidth-1:0] cmd_addr_i,    // address of the first bus word
+  input  wire [3:0]             cmd_id_i,      // op number
+  input  wire [39:0]            cmd_addr_i,    // address of the first bus word
   input  wire [7:0]             cmd_beats_i,   // beats modulo 256: 0 means 256
-  output wire [GmAddrWidth-1:0] m_axi_awaddr,  // burst address
+  output wire [39:0]            m_axi_awaddr,  // burst address
   output wire [7:0]             m_axi_awlen,   // beats less 1
   output wire                   m_axi_awvalid, // burst offered
   input  wire                   m_axi_awready, // burst taken
@@ -46,22 +44,19 @@ module pto_axi_write #(
   output wire                   go_joins_o,    // it joins the one before
   input  wire                   go_ready_i,    // its last word has been taken
   output wire                   fin_valid_o,   // last response of an op, or its dropped end
-  output wire [IdWidth-1:0]     fin_id_o,      // op number
-  output wire                   err_valid_o,   // a response was an error
-  output wire [IdWidth-1:0]     err_id_o,      // op number
-  output wire [2:0]             err_status_o,  // status code
-  output wire [GmAddrWidth-1:0] err_addr_o     // address of the burst
+  output wire [3:0]             fin_id_o,      // op number
+  output wire pto_err_t         err_o          // a response was an error: its burst
 );
   localparam integer FlightBits = $clog2(NumOutstanding + 1);
   localparam integer TrackDepth = 1 << $clog2(NumOutstanding + 1);  // one in while one leaves
   localparam [FlightBits-1:0] MOST = NumOutstanding[FlightBits-1:0];
 
   reg                   aw_valid_q;
-  reg [GmAddrWidth-1:0] aw_addr_q;
+  reg [39:0]            aw_addr_q;
   reg [7:0]             aw_len_q;
   reg [FlightBits-1:0]  flight_q;            // bursts without their response
   reg                   tail_q;              // a dropped end waits for all before it
-  reg [IdWidth-1:0]     tail_id_q;
+  reg [3:0]             tail_id_q;
 
   wire b_fire = m_axi_bvalid && m_axi_bready;
 
@@ -109,8 +104,7 @@ module pto_axi_write #(
     .Width(2),
     .Depth(2)
   ) u_go (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (cmd_fire && !cmd_end_i),
     .wr_ready_o (go_ready),
     .wr_data_i  ({cmd_joins_i, cmd_drop_i}),
@@ -121,15 +115,14 @@ module pto_axi_write #(
 
   // ---- op and address of a response ----
   wire                   track_ready_unused, track_valid_unused, burst_last;
-  wire [IdWidth-1:0]     burst_id;
-  wire [GmAddrWidth-1:0] burst_addr;
+  wire [3:0]             burst_id;
+  wire [39:0]            burst_addr;
 
   pto_fifo #(
-    .Width(1 + IdWidth + GmAddrWidth),
+    .Width(1 + 4 + 40),
     .Depth(TrackDepth)
   ) u_track (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (issue),
     .wr_ready_o (track_ready_unused),        // TrackDepth > NumOutstanding, counted by flight_q
     .wr_data_i  ({cmd_last_i, cmd_id_i, cmd_addr_i}),
@@ -140,10 +133,8 @@ module pto_axi_write #(
 
   assign fin_valid_o  = (b_fire && burst_last) || tail_done;
   assign fin_id_o     = tail_done ? tail_id_q : burst_id;
-  assign err_valid_o  = b_fire && m_axi_bresp[1];
-  assign err_id_o     = burst_id;
-  assign err_status_o = m_axi_bresp[0] ? `PTO_ST_WR_DECERR : `PTO_ST_WR_SLVERR;
-  assign err_addr_o   = burst_addr;
+  wire [2:0] status   = m_axi_bresp[0] ? `PTO_ST_WR_DECERR : `PTO_ST_WR_SLVERR;
+  assign err_o        = {b_fire && m_axi_bresp[1], burst_id, status, burst_addr};
 endmodule
 
 `default_nettype wire

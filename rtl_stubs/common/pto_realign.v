@@ -13,19 +13,17 @@
 //   beat_valid  _/~~~~~~~\_______     row of two beats that touches two lines
 //   line_valid  _________/~~~~~~~     rotated: the first line needs both beats
 `default_nettype none
+`include "pto_records.vh"
 
 module pto_realign #(
   parameter integer SrcBytes  = 32,          // bytes of a source beat
-  parameter integer LineBytes = 32,          // bytes of a line: the wider side
-  parameter integer LenWidth  = 16           // bits of a row length
+  parameter integer LineBytes = 32           // bytes of a line: the wider side
 ) (
   input  wire                         clk_i,          // clock
   input  wire                         rst_ni,         // asynchronous reset, active low
   input  wire                         row_valid_i,    // a row is there
   output wire                         row_ready_o,    // it is taken
-  input  wire [$clog2(SrcBytes)-1:0]  row_src_lane_i, // lane of its first byte in the first beat
-  input  wire [$clog2(LineBytes)-1:0] row_dst_lane_i, // lane of its first byte in the first line
-  input  wire [LenWidth-1:0]          row_len_i,      // bytes, at least 1
+  input  wire pto_lanes_t             row_i,          // the row
   input  wire                         beat_valid_i,   // a source beat is there
   output wire                         beat_ready_o,   // it is taken
   input  wire [8*SrcBytes-1:0]        beat_i,         // the beat
@@ -41,7 +39,7 @@ module pto_realign #(
 
   // ---- the current row ----
   reg                    active_q;
-  reg [LenWidth-1:0]     left_q;             // bytes of the row still to come
+  reg [19:0]             left_q;             // bytes of the row still to come
   reg [6:0]              avail_q;            // row bytes the next beat can hold
   reg [LineLaneBits-1:0] lane_q;             // line lane of the first of them
   reg [SrcLaneBits-1:0]  rotate_q;           // towards higher lanes
@@ -53,7 +51,7 @@ module pto_realign #(
 
   wire [2:0] filled = wr_ptr_q - rd_ptr_q;
   wire       take   = active_q && beat_valid_i && filled <= 3'd2;   // room for two lines
-  wire       last   = left_q <= {{(LenWidth - 7){1'b0}}, avail_q};
+  wire       last   = left_q <= {13'd0, avail_q};
   wire [7:0] reach  = {{(8 - LineLaneBits){1'b0}}, lane_q} + {1'b0, avail_q};
   wire [7:0] finish = {{(8 - LineLaneBits){1'b0}}, lane_q} + {1'b0, left_q[6:0]};
   wire       passes = reach >= LINE_BYTES;   // this beat reaches the end of its line
@@ -96,12 +94,12 @@ module pto_realign #(
 
   always @(posedge clk_i) begin
     if (row_ready_o) begin
-      left_q   <= row_len_i;
-      avail_q  <= SRC_BYTES - {{(7 - SrcLaneBits){1'b0}}, row_src_lane_i};
-      lane_q   <= row_dst_lane_i;
-      rotate_q <= row_dst_lane_i[SrcLaneBits-1:0] - row_src_lane_i;
+      left_q   <= row_i.len;
+      avail_q  <= SRC_BYTES - {{(7 - SrcLaneBits){1'b0}}, row_i.src[SrcLaneBits-1:0]};
+      lane_q   <= row_i.dst[LineLaneBits-1:0];
+      rotate_q <= row_i.dst[SrcLaneBits-1:0] - row_i.src[SrcLaneBits-1:0];
     end else if (take) begin
-      left_q  <= left_q - {{(LenWidth - 7){1'b0}}, avail_q};
+      left_q  <= left_q - {13'd0, avail_q};
       avail_q <= SRC_BYTES;
       lane_q  <= reach[LineLaneBits-1:0];
     end

@@ -36,29 +36,34 @@ module pto_row_bursts #(
   localparam integer LaneBits  = $clog2(BusBytes);
   localparam integer IndexBits = 12 - LaneBits;            // bus word within its 4 KiB page
   localparam integer BeatBits  = LenWidth - 3;             // beats of a row
-  localparam [8:0]   PAGE_BEATS = 9'd1 << IndexBits;
+  localparam [BeatBits-1:0] PAGE_BEATS = {{(BeatBits - 1){1'b0}}, 1'b1} << IndexBits;
 
   reg                    active_q;
   reg                    end_q;
   reg                    last_q;
+  reg                    final_q;            // the burst is the last of its row
   reg [IdWidth-1:0]      id_q;
   reg [GmAddrWidth-1:12] page_q;
   reg [IndexBits-1:0]    index_q;
-  reg [BeatBits-1:0]     beats_q;            // beats of the row still to command
+  reg [8:0]              beats_q;            // beats of the burst
+  reg [BeatBits-1:0]     left_q;             // beats of the row after it, unless it is the last
 
-  wire [LenWidth:0] row_span = {{(LenWidth + 1 - LaneBits){1'b0}}, row_addr_i[LaneBits-1:0]}
-                             + {1'b0, row_len_i} + BusBytes[LenWidth:0] - {{LenWidth{1'b0}}, 1'b1};
-  wire [8:0]  to_page_end = PAGE_BEATS - {{(9 - IndexBits){1'b0}}, index_q};
-  wire        is_final    = beats_q <= {{(BeatBits - 9){1'b0}}, to_page_end};
-  wire        cmd_fire    = active_q && cmd_ready_i;
+  wire [LenWidth:0]   row_span = {{(LenWidth + 1 - LaneBits){1'b0}}, row_addr_i[LaneBits-1:0]}
+                               + {1'b0, row_len_i} + BusBytes[LenWidth:0]
+                               - {{LenWidth{1'b0}}, 1'b1};
+  wire [BeatBits-1:0] row_beats = {{(LaneBits - 4){1'b0}}, row_span[LenWidth:LaneBits]};
+  wire [BeatBits-1:0] page_left = PAGE_BEATS
+                                - {{(BeatBits - IndexBits){1'b0}}, row_addr_i[11:LaneBits]};
+  wire                row_fits  = row_end_i || row_beats <= page_left;
+  wire                rest_fits = left_q <= PAGE_BEATS;
 
   assign cmd_valid_o = active_q;
   assign cmd_end_o   = end_q;
-  assign cmd_last_o  = last_q && is_final;
+  assign cmd_last_o  = last_q && final_q;
   assign cmd_id_o    = id_q;
   assign cmd_addr_o  = {page_q, index_q, {LaneBits{1'b0}}};
-  assign cmd_beats_o = is_final ? beats_q[8:0] : to_page_end;
-  assign row_ready_o = !active_q || (cmd_ready_i && is_final);
+  assign cmd_beats_o = beats_q;
+  assign row_ready_o = !active_q || (cmd_ready_i && final_q);
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) active_q <= 1'b0;
@@ -69,15 +74,18 @@ module pto_row_bursts #(
     if (row_ready_o) begin
       end_q   <= row_end_i;
       last_q  <= row_last_i;
+      final_q <= row_fits;
       id_q    <= row_id_i;
       page_q  <= row_addr_i[GmAddrWidth-1:12];
       index_q <= row_addr_i[11:LaneBits];
-      beats_q <= row_end_i ? {BeatBits{1'b0}}
-                           : {{(LaneBits - 4){1'b0}}, row_span[LenWidth:LaneBits]};
-    end else if (cmd_fire) begin
+      beats_q <= row_end_i ? 9'd0 : row_fits ? row_beats[8:0] : page_left[8:0];
+      left_q  <= row_beats - page_left;
+    end else if (cmd_ready_i) begin
+      final_q <= rest_fits;
       page_q  <= page_q + 1'b1;
       index_q <= {IndexBits{1'b0}};
-      beats_q <= beats_q - {{(BeatBits - 9){1'b0}}, to_page_end};
+      beats_q <= rest_fits ? left_q[8:0] : PAGE_BEATS[8:0];
+      left_q  <= left_q - PAGE_BEATS;
     end
   end
 

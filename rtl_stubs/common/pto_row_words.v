@@ -8,7 +8,7 @@
 // is that of the absolute address (A-07). In place of the pattern the first element of the row may
 // fill the bytes behind the data, with its phase from the row's start (knob tail); such a row has
 // no pad before its data and holds a whole element.
-// Limits: WordBytes <= LineBytes; foot > 0 unless row_end_i.
+// Limits: WordBytes <= LineBytes; foot > 0 unless cut.
 // Spec: dma.md sections 2 and 3.
 //
 //   clk         _/~\_/~\_/~\_/~\_
@@ -16,60 +16,44 @@
 //   out_valid   _____/~~~~~~~\___     stable until out_ready
 //   fin_valid   _________/~~~\___     with out_ready, when the word is the last of its op
 `default_nettype none
+`include "pto_records.vh"
 
 module pto_row_words #(
   parameter integer WordBytes = 32,          // bytes of a destination word: 16, 32 or 64
-  parameter integer LineBytes = 32,          // bytes of a line, at least WordBytes
-  parameter integer AddrWidth = 20,          // bits of the byte address followed
-  parameter integer FootWidth = 21,          // bits of a row footprint
-  parameter integer IdWidth   = 4,           // bits of an op number
-  parameter integer LenWidth  = 16           // bits of a row length
+  parameter integer LineBytes = 32           // bytes of a line, at least WordBytes
 ) (
-  input  wire                   clk_i,         // clock
-  input  wire                   rst_ni,        // asynchronous reset, active low
-  input  wire                   row_valid_i,   // a row is there
-  output wire                   row_ready_o,   // it is taken
-  input  wire                   row_end_i,     // no row, only the end of an op
-  input  wire                   row_last_i,    // last record of the op
-  input  wire [IdWidth-1:0]     row_id_i,      // op number
-  input  wire [2:0]             row_space_i,   // memory
-  input  wire [AddrWidth-1:0]   row_addr_i,    // byte address
-  input  wire [LenWidth-1:0]    row_len_i,     // data bytes; 0: a row of pattern, without lines
-  input  wire [5:0]             row_left_i,    // pad bytes before the data
-  input  wire [FootWidth-1:0]   row_foot_i,    // bytes in all
-  input  wire [31:0]            row_pattern_i, // pad pattern
-  input  wire                   row_fill_i,    // the pad repeats the first element of the row
-  input  wire [1:0]             row_elem_i,    // log2 of its bytes
-  input  wire                   line_valid_i,  // a line is there
-  output wire                   line_ready_o,  // it is used up
-  input  wire [8*LineBytes-1:0] line_i,        // the line
-  output wire [IdWidth-1:0]     cur_id_o,      // op of the word in work
-  input  wire                   go_valid_i,    // the word in work may be taken into the register
-  input  wire                   drop_i,        // and is not written
-  output wire                   go_ready_o,    // the last word of a burst was taken in
-  output wire                   out_valid_o,   // a word to write
-  input  wire                   out_ready_i,   // it is written
-  output wire [IdWidth-1:0]     out_id_o,      // its op
-  output wire [2:0]             out_space_o,   // its memory
-  output wire [AddrWidth-1:0]   out_addr_o,    // its byte address
-  output wire [WordBytes-1:0]   out_be_o,      // byte enables
-  output wire [8*WordBytes-1:0] out_data_o,    // the word
-  output wire                   out_last_o,    // it ends its row or its 4 KiB page
-  output wire                   fin_valid_o    // last word of the op out_id_o written or dropped
+  input  wire                       clk_i,        // clock
+  input  wire                       rst_ni,       // asynchronous reset, active low
+  input  wire                       row_valid_i,  // a row is there
+  output wire                       row_ready_o,  // it is taken
+  input  wire pto_words_t           row_i,        // the row
+  input  wire                       line_valid_i, // a line is there
+  output wire                       line_ready_o, // it is used up
+  input  wire [8*LineBytes-1:0]     line_i,       // the line
+  input  wire [`PTO_NUM_ACTIVE-1:0] err_i,        // per op: drop its words
+  output wire                       out_valid_o,  // a word to write
+  input  wire                       out_ready_i,  // it is written
+  output wire [3:0]                 out_id_o,     // its op
+  output wire [2:0]                 out_space_o,  // its memory
+  output wire [19:0]                out_addr_o,   // its byte address
+  output wire [WordBytes-1:0]       out_be_o,     // byte enables
+  output wire [8*WordBytes-1:0]     out_data_o,   // the word
+  output wire                       out_last_o,   // it ends its row or its 4 KiB page
+  output wire                       fin_valid_o   // last word of the op out_id_o written or dropped
 );
   localparam integer LaneBits = $clog2(WordBytes);
-  localparam integer IndexBits = AddrWidth - LaneBits;
+  localparam integer IndexBits = 20 - LaneBits;
   localparam integer ClipBits = LaneBits + 1;
   localparam integer WordBits = 8 * WordBytes;
-  localparam integer FarBits  = FootWidth + 1;
-  localparam integer EndBits  = LenWidth + 2;
+  localparam integer FarBits  = 22;          // of a distance within the footprint
+  localparam integer EndBits  = 22;          // of a distance within the data
   localparam [ClipBits-1:0] FULL = WordBytes[ClipBits-1:0];
 
   // ---- the current row; distances count from the start of the current word ----
   reg                 active_q;
   reg                 end_q;
   reg                 last_q;
-  reg [IdWidth-1:0]   id_q;
+  reg [3:0]           id_q;
   reg [2:0]           space_q;
   reg [31:0]          pattern_q;
   reg [IndexBits-1:0] index_q;               // word address
@@ -94,19 +78,17 @@ module pto_row_words #(
   reg                  out_write_q;          // 0: dropped word or mere end of an op
   reg                  out_fin_q;
   reg                  out_last_q;
-  reg [IdWidth-1:0]    out_id_q;
+  reg [3:0]            out_id_q;
   reg [2:0]            out_space_q;
   reg [IndexBits-1:0]  out_index_q;
   reg [WordBytes-1:0]  out_be_q;
   reg [WordBits-1:0]   out_data_q;
 
   wire out_done = out_full_q && (!out_write_q || out_ready_i);
-  wire step     = active_q && (!out_full_q || out_done) && (end_q || go_valid_i)
+  wire step     = active_q && (!out_full_q || out_done)
                && (!has_data || line_valid_i);
 
   assign row_ready_o = !active_q || (step && row_done);
-  assign go_ready_o  = step && !end_q && (row_done || page_done);
-  assign cur_id_o    = id_q;
 
   // ---- data of the current word ----
   wire [WordBits-1:0] data;
@@ -186,26 +168,26 @@ module pto_row_words #(
     end
   end
 
-  wire [FarBits-1:0] row_lane = {{(FarBits - LaneBits){1'b0}}, row_addr_i[LaneBits-1:0]};
-  wire [6:0]         row_begin = row_lane[6:0] + {1'b0, row_left_i};
+  wire [FarBits-1:0] row_lane = {{(FarBits - LaneBits){1'b0}}, row_i.addr[LaneBits-1:0]};
+  wire [6:0]         row_begin = row_lane[6:0] + {1'b0, row_i.left};
 
   always @(posedge clk_i) begin
     if (row_ready_o) begin
-      end_q      <= row_end_i;
-      last_q     <= row_last_i;
-      id_q       <= row_id_i;
-      space_q    <= row_space_i;
-      pattern_q  <= row_pattern_i;
-      fill_q     <= row_fill_i;
-      elem_q     <= row_elem_i;
-      phase_q    <= row_addr_i[2:0];
+      end_q      <= row_i.cut;
+      last_q     <= row_i.last;
+      id_q       <= row_i.id;
+      space_q    <= row_i.space;
+      pattern_q  <= row_i.pattern;
+      fill_q     <= row_i.fill;
+      elem_q     <= row_i.elem;
+      phase_q    <= row_i.addr[2:0];
       first_q    <= 1'b1;
       second_q   <= 1'b0;
-      index_q    <= row_addr_i[AddrWidth-1:LaneBits];
-      lane_q     <= row_addr_i[LaneBits-1:0];
+      index_q    <= row_i.addr[19:LaneBits];
+      lane_q     <= row_i.addr[LaneBits-1:0];
       begin_q    <= row_begin;
-      data_end_q <= {{(LenWidth - 5){1'b0}}, row_begin} + {2'd0, row_len_i};
-      row_end_q  <= row_lane + {1'b0, row_foot_i};
+      data_end_q <= {15'd0, row_begin} + {2'd0, row_i.len};
+      row_end_q  <= row_lane + {1'b0, row_i.foot};
     end else if (step) begin
       index_q    <= index_q + 1'b1;
       lane_q     <= {LaneBits{1'b0}};
@@ -219,7 +201,7 @@ module pto_row_words #(
     if (step) begin
       group_a_q   <= group_a;
       group_b_q   <= group_b;
-      out_write_q <= !end_q && !drop_i;
+      out_write_q <= !end_q && !err_i[id_q];
       out_fin_q   <= last_q && row_done;
       out_last_q  <= row_done || page_done;
       out_id_q    <= id_q;

@@ -25,8 +25,6 @@
 
 module pto_unit_switch #(
   parameter [255:0] UnitOneOps  = 256'd0,    // bit k: opcode k goes to unit 1, all else to unit 0
-  parameter integer GmAddrWidth = 40,        // bits of an address in a report
-  parameter integer DescWidth   = 512,       // bits of a descriptor
   parameter integer TagWidth    = 8,         // bits of a tag
   parameter integer Depth       = 2          // descriptors queued here, a power of two
 ) (
@@ -34,26 +32,26 @@ module pto_unit_switch #(
   input  wire                     rst_ni,             // asynchronous reset, active low
   input  wire                     desc_valid_i,       // a descriptor is offered
   output wire                     desc_ready_o,       // it is taken
-  input  wire [DescWidth-1:0]     desc_i,             // the descriptor
+  input  wire [`PTO_DESC_BITS-1:0]    desc_i,             // the descriptor
   input  wire [TagWidth-1:0]      desc_tag_i,         // its tag
   output wire                     done_valid_o,       // the oldest op is done
   input  wire                     done_ready_i,       // the report is taken
   output wire [TagWidth-1:0]      done_tag_o,         // its tag
   output wire [2:0]               done_status_o,      // status code
   output wire [7:0]               done_rule_o,        // violated rule or 0
-  output wire [GmAddrWidth-1:0]   done_addr_o,        // address of the first bad access or 0
+  output wire [39:0]              done_addr_o,        // address of the first bad access or 0
   output wire                     busy_o,             // a descriptor was taken and is not done
   output wire                     sel_o,              // unit that owns the buses of the pipe
   output wire [1:0]               unit_desc_valid_o,  // per unit: a descriptor is offered
   input  wire [1:0]               unit_desc_ready_i,  // per unit: it is taken
-  output wire [DescWidth-1:0]     unit_desc_o,        // the descriptor, for both
+  output wire [`PTO_DESC_BITS-1:0]    unit_desc_o,        // the descriptor, for both
   output wire [TagWidth-1:0]      unit_desc_tag_o,    // its tag
   input  wire [1:0]               unit_done_valid_i,  // per unit: an op is done
   output wire [1:0]               unit_done_ready_o,  // per unit: the report is taken
-  input  wire [2*TagWidth-1:0]    unit_done_tag_i,    // tags, unit 0 in the low half as below
-  input  wire [5:0]               unit_done_status_i, // status codes
-  input  wire [15:0]              unit_done_rule_i,   // rules
-  input  wire [2*GmAddrWidth-1:0] unit_done_addr_i,   // addresses
+  input  wire [1:0][TagWidth-1:0] unit_done_tag_i,    // per unit: its tag
+  input  wire [1:0][2:0]          unit_done_status_i, // per unit: status code
+  input  wire [1:0][7:0]          unit_done_rule_i,   // per unit: violated rule
+  input  wire [1:0][39:0]         unit_done_addr_i,   // per unit: address
   input  wire [1:0]               unit_busy_i         // per unit: an op was taken and is not done
 );
   localparam integer FlightBits = 8;         // far more ops than a unit holds
@@ -67,9 +65,9 @@ module pto_unit_switch #(
   end
 
   // ---- queue; a descriptor that finds it empty may pass ----
-  wire                 queue_ready, queue_valid;
-  wire [DescWidth-1:0] queue_desc;
-  wire [TagWidth-1:0]  queue_tag;
+  wire                      queue_ready, queue_valid;
+  wire [`PTO_DESC_BITS-1:0] queue_desc;
+  wire [TagWidth-1:0]       queue_tag;
 
   assign desc_ready_o    = up_q && queue_ready;
   wire   take            = desc_valid_i && desc_ready_o;
@@ -92,11 +90,10 @@ module pto_unit_switch #(
   assign unit_desc_valid_o = {offer && unit, offer && !unit};
 
   pto_fifo #(
-    .Width(DescWidth + TagWidth),
+    .Width(`PTO_DESC_BITS + TagWidth),
     .Depth(Depth)
   ) u_queue (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (take && (queue_valid || !dispatch)),
     .wr_ready_o (queue_ready),
     .wr_data_i  ({desc_tag_i, desc_i}),
@@ -119,12 +116,10 @@ module pto_unit_switch #(
   // ---- reports, of the selected unit only ----
   assign done_valid_o      = unit_done_valid_i[sel_q];
   assign unit_done_ready_o = {done_ready_i && sel_q, done_ready_i && !sel_q};
-  assign done_tag_o        = sel_q ? unit_done_tag_i[2*TagWidth-1:TagWidth]
-                           : unit_done_tag_i[TagWidth-1:0];
-  assign done_status_o     = sel_q ? unit_done_status_i[5:3] : unit_done_status_i[2:0];
-  assign done_rule_o       = sel_q ? unit_done_rule_i[15:8] : unit_done_rule_i[7:0];
-  assign done_addr_o       = sel_q ? unit_done_addr_i[2*GmAddrWidth-1:GmAddrWidth]
-                           : unit_done_addr_i[GmAddrWidth-1:0];
+  assign done_tag_o        = unit_done_tag_i[sel_q];
+  assign done_status_o     = unit_done_status_i[sel_q];
+  assign done_rule_o       = unit_done_rule_i[sel_q];
+  assign done_addr_o       = unit_done_addr_i[sel_q];
   assign busy_o            = queue_valid || flight_q != {FlightBits{1'b0}};
   assign sel_o             = sel_q;
 endmodule

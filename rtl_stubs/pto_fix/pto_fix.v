@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pipe FIX. Unit pto_burst_copy serves mte_l1_fb, rows of parameters from L1 to FB; unit
+// Pipe FIX. Unit pto_local_copy serves mte_l1_fb, rows of parameters from L1 to FB; unit
 // pto_write_back serves mte_l0c_gm, mte_l0c_l1 and mte_l0c_ub, accumulators from L0C through the
 // arithmetic to GM, L1 and UB. One queue of descriptors; the buses belong to one unit at a time
 // (pto_unit_switch). The ports for parameters and unit flags are those of the write-back alone.
@@ -14,7 +14,7 @@
 //   desc_valid  _/~~~\___________________     mte_l1_fb, desc_ready 1
 //   src_req     _____________________/~~~     until src_gnt
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 `define PTO_SRC_DATA_WIDTH SrcDataWidth
 module pto_fix #(
@@ -30,7 +30,6 @@ module pto_fix #(
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1
   parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
-  parameter integer NumActive      = 16,     // mte_l1_fb in flight, a power of two
   parameter integer ReadFifoDepth  = 64,     // mte_l1_fb: source words and rows in flight
   parameter integer AlphaReplace   = 0,      // knob alpha: 0 sequential, 1 replace
   parameter integer B8ScalarUnsigned = 0,    // knob b8_scalar_sign: 0 type, 1 unsigned
@@ -47,59 +46,28 @@ module pto_fix #(
   `include "pto_unit_pair.vh"
 
   `define PTO_UNIT 0
-  pto_burst_copy #(
-    .GmAddrWidth    (GmAddrWidth),
-    .GmDataWidth    (GmDataWidth),
-    .LocalAddrWidth (LocalAddrWidth),
-    .LocalDataWidth (LocalDataWidth),
+  pto_local_copy #(
+    .Ops            (256'd1 << `PTO_OP_MTE_L1_FB),
     .SrcDataWidth   (SrcDataWidth),
-    .DescWidth      (DescWidth),
-    .TagWidth       (TagWidth),
-    .NumOutstanding (NumOutstanding),
-    .AxiIdWidth     (AxiIdWidth),
-    .UbSize         (UbSize),
-    .L1Size         (L1Size),
-    .QueueDepth     (QueueDepth),
-    .NumActive      (NumActive),
     .ReadFifoDepth  (ReadFifoDepth),
-    .Ops            (256'd1 << `PTO_OP_MTE_L1_FB)
-  ) u_burst_copy (
+    `include "pto_pass_widths.vh"
+  ) u_local_copy (
     `include "pto_unit_pins.vh"
   );
   `undef PTO_UNIT
 
   `define PTO_UNIT 1
   pto_write_back #(
-    .GmAddrWidth    (GmAddrWidth),
-    .GmDataWidth    (GmDataWidth),
-    .LocalAddrWidth (LocalAddrWidth),
-    .LocalDataWidth (LocalDataWidth),
     .SrcDataWidth   (SrcDataWidth),
-    .DescWidth      (DescWidth),
-    .TagWidth       (TagWidth),
-    .NumOutstanding (NumOutstanding),
-    .AxiIdWidth     (AxiIdWidth),
-    .UbSize         (UbSize),
-    .L1Size         (L1Size),
     .AlphaReplace   (AlphaReplace),
     .B8ScalarUnsigned (B8ScalarUnsigned),
     .SatScopeA5     (SatScopeA5),
-    .ModesA5        (ModesA5)
+    .ModesA5        (ModesA5),
+    `include "pto_pass_widths.vh"
   ) u_write_back (
-    .par_req_o     (par_req_o),
-    .par_gnt_i     (par_gnt_i),
-    .par_space_o   (par_space_o),
-    .par_addr_o    (par_addr_o),
-    .par_rvalid_i  (par_rvalid_i),
-    .par_rdata_i   (par_rdata_i),
-    .par_err_i     (par_err_i),
-    .flag_req_o    (flag_req_o),
-    .flag_gnt_i    (flag_gnt_i),
-    .flag_clear_o  (flag_clear_o),
-    .flag_addr_o   (flag_addr_o),
-    .flag_mask_o   (flag_mask_o),
-    .flag_rvalid_i (flag_rvalid_i),
-    .flag_rdata_i  (flag_rdata_i),
+    .par_req_o, .par_gnt_i, .par_space_o, .par_addr_o, .par_rvalid_i, .par_rdata_i, .par_err_i,
+    .flag_req_o, .flag_gnt_i, .flag_clear_o, .flag_addr_o, .flag_mask_o, .flag_rvalid_i,
+    .flag_rdata_i,
     `include "pto_unit_pins.vh"
   );
   `undef PTO_UNIT

@@ -12,7 +12,7 @@
 //   prm_rd      _____/~~~\___________      only for words that need parameters
 //   lane_valid  _________/~~~~~~~\___      with the parameters; stays until lane_ready
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_fix_feed #(
   parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
@@ -29,8 +29,7 @@ module pto_fix_feed #(
   input  wire [LocalAddrWidth-1:6] word_i,        // L0C word
   input  wire [7:0]                word_group_i,  // its channels, div 16
   input  wire [InfoWidth-1:0]      word_info_i,   // goes with it
-  output wire [IdWidth-1:0]        cur_id_o,      // op of the word being asked for
-  input  wire                      drop_i,        // that op had an error
+  input  wire [`PTO_NUM_ACTIVE-1:0] err_i,        // per op: it had an error
   output wire                      src_req_o,     // on-chip read, stable until granted
   input  wire                      src_gnt_i,     // request taken
   output wire [2:0]                src_space_o,   // memory
@@ -38,9 +37,7 @@ module pto_fix_feed #(
   input  wire                      src_rvalid_i,  // reply, in order
   input  wire [SrcDataWidth-1:0]   src_rdata_i,   // word
   input  wire                      src_err_i,     // the read failed, with the reply
-  output wire                      err_valid_o,   // a read failed
-  output wire [IdWidth-1:0]        err_id_o,      // op number
-  output wire [LocalAddrWidth-1:0] err_addr_o,    // byte address of the word
+  output wire pto_err_t            err_o,         // a read failed
   output wire [IdWidth-1:0]        prm_id_o,      // op of the next look-up
   input  wire                      prm_need_i,    // that op has parameters
   output wire                      prm_rd_o,      // look up
@@ -51,7 +48,7 @@ module pto_fix_feed #(
   output wire [SrcDataWidth-1:0]   lane_data_o,   // word
   output wire [InfoWidth-1:0]      lane_info_o    // what came with it
 );
-  localparam [15:0] WORD_BYTES = 16'd64;
+  localparam [19:0] WORD_BYTES = 20'd64;
 
   // ---- a word goes to the reads and into the queue at once ----
   wire read_ready, note_ready, take;
@@ -64,34 +61,17 @@ module pto_fix_feed #(
   wire [InfoWidth-1:0]    note_info;
 
   pto_local_read #(
-    .LocalAddrWidth (LocalAddrWidth),
     .LocalDataWidth (SrcDataWidth),
-    .FifoDepth      (ReadFifoDepth),
-    .IdWidth        (IdWidth)
+    .FifoDepth      (ReadFifoDepth)
   ) u_read (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
+    .clk_i, .rst_ni, .err_i, .err_o,
+    .src_req_o, .src_gnt_i, .src_space_o, .src_addr_o, .src_rvalid_i, .src_rdata_i, .src_err_i,
     .row_valid_i  (word_valid_i && note_ready),
     .row_ready_o  (read_ready),
-    .row_id_i     (word_id_i),
-    .row_space_i  (`PTO_SPACE_L0C),
-    .row_addr_i   ({word_i, 6'd0}),
-    .row_len_i    (WORD_BYTES),
-    .cur_id_o     (cur_id_o),
-    .drop_i       (drop_i),
-    .src_req_o    (src_req_o),
-    .src_gnt_i    (src_gnt_i),
-    .src_space_o  (src_space_o),
-    .src_addr_o   (src_addr_o),
-    .src_rvalid_i (src_rvalid_i),
-    .src_rdata_i  (src_rdata_i),
-    .src_err_i    (src_err_i),
+    .row_i        ({{(4 - IdWidth){1'b0}}, word_id_i, `PTO_SPACE_L0C, word_i, 6'd0, WORD_BYTES}),
     .beat_valid_o (beat_valid),
     .beat_ready_i (take),
-    .beat_o       (beat),
-    .err_valid_o  (err_valid_o),
-    .err_id_o     (err_id_o),
-    .err_addr_o   (err_addr_o)
+    .beat_o       (beat)
   );
 
   pto_fix_queue #(

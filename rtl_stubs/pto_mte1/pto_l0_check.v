@@ -14,37 +14,24 @@
 //   desc_valid  _/~~~\___________     desc_ready 1
 //   job_valid   _____/~~~~~~~\___     verdict and job, stay until job_ready
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_l0_check #(
-  parameter integer L1Size     = `PTO_SIZE_L1,  // bytes of L1 (LD-L06)
-  parameter integer BlockWidth = 15,         // bits of the number of a 32-byte block
-  parameter integer DescWidth  = 512,        // bits of a descriptor
-  parameter integer TagWidth   = 8           // bits of a tag
+  parameter integer L1Size   = `PTO_SIZE_L1, // bytes of L1 (LD-L06)
+  parameter integer TagWidth = 8             // bits of a tag
 ) (
-  input  wire                  clk_i,           // clock
-  input  wire                  rst_ni,          // asynchronous reset, active low
-  input  wire                  desc_valid_i,    // a descriptor is there
-  output wire                  desc_ready_o,    // it is taken
-  input  wire [DescWidth-1:0]  desc_i,          // the descriptor
-  input  wire [TagWidth-1:0]   desc_tag_i,      // its tag
-  output wire                  job_valid_o,     // a judged op is there
-  input  wire                  job_ready_i,     // it is taken
-  output wire [TagWidth-1:0]   job_tag_o,       // tag of the op
-  output wire                  job_idle_o,      // no rows: bad op or NOP
-  output wire                  job_bad_o,       // a rule is violated, or opcode not served
-  output wire [7:0]            job_rule_o,      // number of that rule, 0: opcode not served
-  output wire                  job_turn_o,      // transposed
-  output wire [1:0]            job_unit_o,      // log2 of the nibbles of an element
-  output wire [BlockWidth-1:0] job_src_o,       // L1 block of the first row
-  output wire [BlockWidth-1:0] job_src_pitch_o, // blocks from row to row
-  output wire [11:0]           job_row_o,       // blocks of a row, at least 1
-  output wire [7:0]            job_rows_o,      // rows less 1
-  output wire [BlockWidth-1:0] job_dst_o,       // first block in L0, segment included
-  output wire [BlockWidth-1:0] job_dst_pitch_o, // blocks from run to run of the middle loop
-  output wire [11:0]           job_run_o,       // blocks of a run less 1: a row, or a square
-  output wire [8:0]            job_mid_o,       // iterations of the middle loop less 1
-  output wire [7:0]            job_outer_o      // of the outer loop, from square to square, less 1
+  input  wire                      clk_i,         // clock
+  input  wire                      rst_ni,        // asynchronous reset, active low
+  input  wire                      desc_valid_i,  // a descriptor is there
+  output wire                      desc_ready_o,  // it is taken
+  input  wire [`PTO_DESC_BITS-1:0] desc_i,        // the descriptor
+  input  wire [TagWidth-1:0]       desc_tag_i,    // its tag
+  output wire                      busy_o,        // an op was taken and has not left
+  output wire                      job_valid_o,   // a judged op is there
+  input  wire                      job_ready_i,   // it is taken
+  output wire [TagWidth-1:0]       job_tag_o,     // tag of the op
+  output wire pto_verdict_t        job_verdict_o, // the verdict
+  output wire pto_l0_job_t         job_o          // the loops of a legal op
 );
   localparam [34:0] L1_BLOCKS    = {8'd0, L1Size[31:5]};
   localparam [31:0] DATA_SIZE    = `PTO_SIZE_L0A;          // that of l0b is the same
@@ -205,27 +192,23 @@ module pto_l0_check #(
   wire [11:0]           row   = scales_q ? {4'd0, length_q} : {length_q, 4'd0};
   wire [11:0]           square = 12'd63 >> unit_q;       // blocks of a square less 1
 
-  assign job_valid_o     = job_valid_q;
-  assign job_tag_o       = tag_q;
-  assign job_bad_o       = bad_q || bad_out;
-  assign job_idle_o      = bad_q || nop_q || bad_out;
-  assign job_rule_o      = bad_q ? {5'd0, rule_q} : bad_out ? 8'd6 : 8'd0;
-  assign job_turn_o      = turn_q;
-  assign job_unit_o      = unit_q;
-  assign job_src_o       = src_q[BlockWidth-1:0] + first[BlockWidth-1:0];
-  assign job_src_pitch_o = scales_q ? {1'b0, src_stride_q} : {src_stride_q[BlockWidth-5:0], 4'd0};
-  assign job_row_o       = row;
-  assign job_rows_o      = last_row_q;
-  assign job_dst_o       = ({{(BlockWidth - 2){1'b0}}, segment_q} << SegmentLsb)
-                         | dst_from[BlockWidth-1:0];
-  assign job_dst_pitch_o = scales_q ? {8'd0, dst_stride_q} : {4'd0, dst_stride_q, 4'd0};
-  assign job_run_o       = turn_q ? square : row - 12'd1;
-  assign job_mid_o       = mid_q;
-  assign job_outer_o     = outer_q;
+  wire [14:0]           src_block = src_q[14:0] + first[14:0];
+  wire [14:0]           dst_block = ({13'd0, segment_q} << SegmentLsb) | dst_from[14:0];
+  wire [7:0]            is_rule   = bad_q ? {5'd0, rule_q} : bad_out ? 8'd6 : 8'd0;
+
+  assign job_valid_o   = job_valid_q;
+  assign busy_o        = job_valid_q;
+  assign job_tag_o     = tag_q;
+  assign job_verdict_o = {bad_q || nop_q || bad_out, bad_q || bad_out, is_rule};
+  assign job_o         = {turn_q, unit_q, src_block,
+                          scales_q ? {1'b0, src_stride_q} : {src_stride_q[10:0], 4'd0},
+                          row, last_row_q, dst_block,
+                          scales_q ? {8'd0, dst_stride_q} : {4'd0, dst_stride_q, 4'd0},
+                          turn_q ? square : row - 12'd1, mid_q, outer_q};
 
   // Bits above the last field of the family are reserved.
   localparam integer UsedBits = `PTO_L0_DST_STRIDE_LSB + `PTO_L0_DST_STRIDE_CW;
-  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], last_column[9], src_left[33:0],
+  wire unused = &{1'b0, desc_i[`PTO_DESC_BITS-1:UsedBits], last_column[9], src_left[33:0],
                   dst_left[23:0]};
 endmodule
 

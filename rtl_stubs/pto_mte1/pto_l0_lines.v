@@ -11,29 +11,22 @@
 //   line_valid  _/~~~~~~~\_______
 //   beat_ready  _____/~~~\_______     with the second
 `default_nettype none
+`include "pto_records.vh"
 
 module pto_l0_lines #(
-  parameter integer WordBytes = 32,          // bytes of a word: 16, 32 or 64
-  parameter integer NumJobs   = 16           // jobs queued, a power of two
+  parameter integer WordBytes = 32           // bytes of a word: 16, 32 or 64
 ) (
   input  wire                   clk_i,        // clock
   input  wire                   rst_ni,       // asynchronous reset, active low
   input  wire                   job_valid_i,  // a job is there
   output wire                   job_ready_o,  // it is taken
-  input  wire                   job_turn_i,   // transposed
-  input  wire [1:0]             job_unit_i,   // log2 of the nibbles of an element
-  input  wire                   job_odd_i,    // its first block has an odd number
-  input  wire                   job_pitch_i,  // the distance of rows is an odd number of blocks
-  input  wire [11:0]            job_row_i,    // blocks of a row, at least 1
-  input  wire [7:0]             job_rows_i,   // rows less 1
+  input  wire pto_l0_job_t      job_i,        // the job
   input  wire                   beat_valid_i, // a word is there
   output wire                   beat_ready_o, // it is used up
   input  wire [8*WordBytes-1:0] beat_i,       // the word
   output wire                   line_valid_o, // a line is there
   input  wire                   line_ready_i, // it is taken
-  output wire                   line_turn_o,  // of a square
-  output wire [1:0]             line_unit_o,  // log2 of the nibbles of an element
-  output wire [5:0]             line_index_o, // its number in its square
+  output wire pto_l0_line_t     line_at_o,    // its place in its square
   output wire [255:0]           line_o        // the line
 );
   // ---- jobs ----
@@ -44,13 +37,12 @@ module pto_l0_lines #(
 
   pto_fifo #(
     .Width(25),
-    .Depth(NumJobs)
+    .Depth(`PTO_NUM_ACTIVE)
   ) u_jobs (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (job_valid_i),
     .wr_ready_o (job_ready_o),
-    .wr_data_i  ({job_turn_i, job_unit_i, job_odd_i, job_pitch_i, job_row_i, job_rows_i}),
+    .wr_data_i  ({job_i.turn, job_i.unit, job_i.src[0], job_i.src_pitch[0], job_i.row, job_i.rows}),
     .rd_valid_o (next_valid),
     .rd_ready_i (next_ready),
     .rd_data_o  ({next_turn, next_unit, next_odd, next_pitch, next_row, next_rows})
@@ -98,9 +90,8 @@ module pto_l0_lines #(
     end
   end
 
-  assign line_turn_o  = turn_q;
-  assign line_unit_o  = unit_q;
-  assign line_index_o = count_q & (6'd63 >> unit_q);       // a row is a whole number of squares
+  wire [5:0] index = count_q & (6'd63 >> unit_q);          // a row is a whole number of squares
+  assign line_at_o = {turn_q, unit_q, index};
 
   // ---- words to lines ----
   generate
@@ -131,6 +122,8 @@ module pto_l0_lines #(
       assign line_o       = odd_q ? beat_i[511:256] : beat_i[255:0];
     end
   endgenerate
+
+  wire unused = &{1'b0, job_i};
 endmodule
 
 `default_nettype wire

@@ -19,350 +19,175 @@
 //   desc_valid  _/~~~\___________________     desc_ready 1
 //   src_req     _____________________/~~~     until src_gnt
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_l0_load #(
-  parameter integer GmAddrWidth    = 40,     // bits of a GM byte address, here only of reports
-  parameter integer GmDataWidth    = 256,    // bits of the AXI data bus, not used
-  parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
-  parameter integer LocalDataWidth = 256,    // bits of an on-chip word
-  parameter integer DescWidth      = 512,    // bits of a descriptor
-  parameter integer TagWidth       = 8,      // bits of a tag
-  parameter integer NumOutstanding = 16,     // AXI bursts in flight, not used
-  parameter integer AxiIdWidth     = 4,      // bits of the AXI ids
-  parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1
-  parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
-  parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
+  `include "pto_unit_widths.vh"
   parameter integer ReadFifoDepth  = 64      // source words in flight, a power of two
 ) (
   `include "pto_engine_ports.vh"
 );
-  localparam integer WordBytes  = LocalDataWidth / 8;
-  localparam integer IdWidth    = $clog2(NumActive);
-  localparam integer BlockWidth = LocalAddrWidth - 5;
-  localparam integer LenWidth   = 17;        // bits of the bytes of a source row
+  localparam integer WordBytes = LocalDataWidth / 8;
 
-  // Parameters out of range name a module that does not exist, in every tool an error.
-  generate
-    if (LocalDataWidth != 128 && LocalDataWidth != 256 && LocalDataWidth != 512) begin : gen_bad_loc
-      pto_error_local_data_width_must_be_128_256_512 u_error ();
-    end
-    if (GmAddrWidth != `PTO_GM_ADDR_BITS || LocalAddrWidth != 20 || DescWidth != `PTO_DESC_BITS
-        || L1Size > (1 << LocalAddrWidth)) begin : gen_bad_addr
-      pto_error_address_or_descriptor_width u_error ();
-    end
-  endgenerate
+  `include "pto_check_widths.vh"
+  `include "pto_no_gm.vh"
 
-  // ---- descriptors. In reset no handshake may be seen: ready comes up with the first clock ----
-  reg                  up_q;
-  wire                 queue_ready, queue_valid, queue_take;
-  wire [DescWidth-1:0] queue_desc;
-  wire [TagWidth-1:0]  queue_tag;
+  // ---- front and check ----
+  wire                       head_valid, head_ready, check_busy, job_valid, job_ready, start_valid;
+  wire [`PTO_DESC_BITS-1:0]  head;
+  wire [TagWidth-1:0]        head_tag, job_tag;
+  wire [3:0]                 start_id, fin_id;
+  wire pto_verdict_t         verdict;
+  wire pto_l0_job_t          job;
+  wire pto_err_t             rd_err, wr_err;
+  wire [`PTO_NUM_ACTIVE-1:0] err_unused, err;
+  wire                       fin_valid, rows_ready, lines_ready, place_ready;
+  // An op with rows goes to reads, lines and destinations at once.
+  wire                       all_ready = rows_ready && lines_ready && place_ready;
+  wire                       job_start = start_valid && all_ready;
 
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) up_q <= 1'b0;
-    else up_q <= 1'b1;
-  end
-  assign desc_ready_o = up_q && queue_ready;
-
-  pto_fifo #(
-    .Width(DescWidth + TagWidth),
-    .Depth(QueueDepth)
-  ) u_queue (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .wr_valid_i (desc_valid_i && up_q),
-    .wr_ready_o (queue_ready),
-    .wr_data_i  ({desc_tag_i, desc_i}),
-    .rd_valid_o (queue_valid),
-    .rd_ready_i (queue_take),
-    .rd_data_o  ({queue_tag, queue_desc})
+  pto_front #(
+    .TagWidth   (TagWidth),
+    .QueueDepth (QueueDepth)
+  ) u_front (
+    .clk_i, .rst_ni, .desc_valid_i, .desc_ready_o, .desc_i, .desc_tag_i, .busy_o,
+    .done_valid_o, .done_ready_i, .done_tag_o, .done_status_o, .done_rule_o, .done_addr_o,
+    .err_a_i       (rd_err),
+    .err_b_i       (wr_err),
+    .err_c_i       ({`PTO_ERR_BITS{1'b0}}),
+    .err_o         (err_unused),
+    .err_now_o     (err),
+    .fin_valid_i   (fin_valid),
+    .fin_id_i      (fin_id),
+    .head_valid_o  (head_valid),
+    .head_ready_i  (head_ready),
+    .head_o        (head),
+    .head_tag_o    (head_tag),
+    .job_valid_i   (job_valid),
+    .job_ready_o   (job_ready),
+    .job_verdict_i (verdict),
+    .job_tag_i     (job_tag),
+    .check_busy_i  (check_busy),
+    .start_valid_o (start_valid),
+    .start_ready_i (all_ready),
+    .start_id_o    (start_id)
   );
-
-  // ---- check ----
-  wire                  job_valid, job_ready, job_idle, job_bad, job_turn;
-  wire [TagWidth-1:0]   job_tag;
-  wire [7:0]            job_rule, job_rows, job_outer;
-  wire [1:0]            job_unit;
-  wire [BlockWidth-1:0] job_src, job_src_pitch, job_dst, job_dst_pitch;
-  wire [11:0]           job_row, job_run;
-  wire [8:0]            job_mid;
 
   pto_l0_check #(
-    .L1Size     (L1Size),
-    .BlockWidth (BlockWidth),
-    .DescWidth  (DescWidth),
-    .TagWidth   (TagWidth)
+    .L1Size   (L1Size),
+    .TagWidth (TagWidth)
   ) u_check (
-    .clk_i           (clk_i),
-    .rst_ni          (rst_ni),
-    .desc_valid_i    (queue_valid),
-    .desc_ready_o    (queue_take),
-    .desc_i          (queue_desc),
-    .desc_tag_i      (queue_tag),
-    .job_valid_o     (job_valid),
-    .job_ready_i     (job_ready),
-    .job_tag_o       (job_tag),
-    .job_idle_o      (job_idle),
-    .job_bad_o       (job_bad),
-    .job_rule_o      (job_rule),
-    .job_turn_o      (job_turn),
-    .job_unit_o      (job_unit),
-    .job_src_o       (job_src),
-    .job_src_pitch_o (job_src_pitch),
-    .job_row_o       (job_row),
-    .job_rows_o      (job_rows),
-    .job_dst_o       (job_dst),
-    .job_dst_pitch_o (job_dst_pitch),
-    .job_run_o       (job_run),
-    .job_mid_o       (job_mid),
-    .job_outer_o     (job_outer)
+    `include "pto_check_pins.vh"
+    .job_o         (job)
   );
 
-  // ---- a checked op takes a number; with rows it goes to reads, lines and destinations at once --
-  wire                      new_ready, rows_ready, lines_ready, place_ready, active;
-  wire [IdWidth-1:0]        new_id, fin_id, rd_err_id;
-  wire [NumActive-1:0]      err;
-  wire                      rd_err_valid, wr_err_valid, fin_valid;
-  wire [LocalAddrWidth-1:0] rd_err_addr;
-
-  wire   all_ready = rows_ready && lines_ready && place_ready;
-  wire   job_start = job_valid && !job_idle && new_ready && all_ready;
-  assign job_ready = new_ready && (job_idle || all_ready);
-  assign busy_o    = queue_valid || job_valid || active;
-
-  pto_dma_retire #(
-    .NumActive   (NumActive),
-    .IdWidth     (IdWidth),
-    .TagWidth    (TagWidth),
-    .GmAddrWidth (GmAddrWidth)
-  ) u_retire (
-    .clk_i          (clk_i),
-    .rst_ni         (rst_ni),
-    .new_valid_i    (job_valid && (job_idle || all_ready)),
-    .new_ready_o    (new_ready),
-    .new_id_o       (new_id),
-    .new_tag_i      (job_tag),
-    .new_idle_i     (job_idle),
-    .new_bad_i      (job_bad),
-    .new_rule_i     (job_rule),
-    .err_a_valid_i  (rd_err_valid),
-    .err_a_id_i     (rd_err_id),
-    .err_a_status_i (`PTO_ST_LOCAL),
-    .err_a_addr_i   ({{(GmAddrWidth - LocalAddrWidth){1'b0}}, rd_err_addr}),
-    .err_b_valid_i  (wr_err_valid),
-    .err_b_id_i     (fin_id),
-    .err_b_status_i (`PTO_ST_LOCAL),
-    .err_b_addr_i   ({{(GmAddrWidth - LocalAddrWidth){1'b0}}, dst_addr_o}),
-    .err_c_valid_i  (1'b0),
-    .err_c_id_i     ({IdWidth{1'b0}}),
-    .err_c_status_i (3'd0),
-    .err_c_addr_i   ({GmAddrWidth{1'b0}}),
-    .err_o          (err),
-    .fin_valid_i    (fin_valid),
-    .fin_id_i       (fin_id),
-    .busy_o         (active),
-    .done_valid_o   (done_valid_o),
-    .done_ready_i   (done_ready_i),
-    .done_tag_o     (done_tag_o),
-    .done_status_o  (done_status_o),
-    .done_rule_o    (done_rule_o),
-    .done_addr_o    (done_addr_o)
-  );
-
-  // An error takes effect in its own clock, so that no access is requested after it.
-  localparam [NumActive-1:0] ONE = {{(NumActive - 1){1'b0}}, 1'b1};
-  wire [NumActive-1:0] err_now = err | (rd_err_valid ? ONE << rd_err_id : {NumActive{1'b0}})
-                                     | (wr_err_valid ? ONE << fin_id : {NumActive{1'b0}});
-
-  // ---- reads ----
+  // ---- reads. An error takes effect in its own clock: no access is requested after it ----
   wire                      row_valid, row_ready, beat_valid, beat_ready;
-  wire [IdWidth-1:0]        row_id, read_id;
-  wire [BlockWidth-1:0]     row_block;
-  wire [11:0]               row_len;
+  wire pto_read_t           row;
   wire [LocalDataWidth-1:0] beat;
 
-  pto_l0_rows #(
-    .BlockWidth (BlockWidth),
-    .IdWidth    (IdWidth)
-  ) u_rows (
-    .clk_i       (clk_i),
-    .rst_ni      (rst_ni),
+  pto_l0_rows u_rows (
+    .clk_i, .rst_ni,
     .job_valid_i (job_start),
     .job_ready_o (rows_ready),
-    .job_id_i    (new_id),
-    .job_src_i   (job_src),
-    .job_pitch_i (job_src_pitch),
-    .job_row_i   (job_row),
-    .job_rows_i  (job_rows),
+    .job_id_i    (start_id),
+    .job_i       (job),
     .row_valid_o (row_valid),
     .row_ready_i (row_ready),
-    .row_id_o    (row_id),
-    .row_block_o (row_block),
-    .row_len_o   (row_len)
+    .row_o       (row)
   );
 
   pto_local_read #(
-    .LocalAddrWidth (LocalAddrWidth),
     .LocalDataWidth (LocalDataWidth),
-    .FifoDepth      (ReadFifoDepth),
-    .IdWidth        (IdWidth),
-    .LenWidth       (LenWidth)
+    .FifoDepth      (ReadFifoDepth)
   ) u_read (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
+    .clk_i, .rst_ni,
+    .src_req_o, .src_gnt_i, .src_space_o, .src_addr_o, .src_rvalid_i, .src_rdata_i, .src_err_i,
     .row_valid_i  (row_valid),
     .row_ready_o  (row_ready),
-    .row_id_i     (row_id),
-    .row_space_i  (`PTO_SPACE_L1),
-    .row_addr_i   ({row_block, 5'd0}),
-    .row_len_i    ({row_len, 5'd0}),
-    .cur_id_o     (read_id),
-    .drop_i       (err_now[read_id]),
-    .src_req_o    (src_req_o),
-    .src_gnt_i    (src_gnt_i),
-    .src_space_o  (src_space_o),
-    .src_addr_o   (src_addr_o),
-    .src_rvalid_i (src_rvalid_i),
-    .src_rdata_i  (src_rdata_i),
-    .src_err_i    (src_err_i),
+    .row_i        (row),
+    .err_i        (err),
     .beat_valid_o (beat_valid),
     .beat_ready_i (beat_ready),
     .beat_o       (beat),
-    .err_valid_o  (rd_err_valid),
-    .err_id_o     (rd_err_id),
-    .err_addr_o   (rd_err_addr)
+    .err_o        (rd_err)
   );
 
-  // ---- lines ----
-  wire         line_valid, line_ready, line_turn;
-  wire [1:0]   line_unit;
-  wire [5:0]   line_index;
-  wire [255:0] line;
+  // ---- lines, and their destinations ----
+  wire               line_valid, line_ready, at_valid, at_ready, at_end;
+  wire pto_l0_line_t line_at, at;
+  wire pto_block_t   at_block;
+  wire [255:0]       line;
 
   pto_l0_lines #(
-    .WordBytes (WordBytes),
-    .NumJobs   (NumActive)
+    .WordBytes (WordBytes)
   ) u_lines (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
+    .clk_i, .rst_ni,
     .job_valid_i  (job_start),
     .job_ready_o  (lines_ready),
-    .job_turn_i   (job_turn),
-    .job_unit_i   (job_unit),
-    .job_odd_i    (job_src[0]),
-    .job_pitch_i  (job_src_pitch[0]),
-    .job_row_i    (job_row),
-    .job_rows_i   (job_rows),
+    .job_i        (job),
     .beat_valid_i (beat_valid),
     .beat_ready_o (beat_ready),
     .beat_i       (beat),
     .line_valid_o (line_valid),
     .line_ready_i (line_ready),
-    .line_turn_o  (line_turn),
-    .line_unit_o  (line_unit),
-    .line_index_o (line_index),
+    .line_at_o    (line_at),
     .line_o       (line)
   );
 
-  // ---- destinations ----
-  wire                  at_valid, at_ready, at_turn, at_end, at_fin;
-  wire [IdWidth-1:0]    at_id;
-  wire [1:0]            at_unit;
-  wire [5:0]            at_index;
-  wire [BlockWidth-1:0] at_block;
-
-  pto_l0_place #(
-    .BlockWidth (BlockWidth),
-    .NumJobs    (NumActive),
-    .IdWidth    (IdWidth)
-  ) u_place (
-    .clk_i       (clk_i),
-    .rst_ni      (rst_ni),
+  pto_l0_place u_place (
+    .clk_i, .rst_ni,
     .job_valid_i (job_start),
     .job_ready_o (place_ready),
-    .job_id_i    (new_id),
-    .job_turn_i  (job_turn),
-    .job_unit_i  (job_unit),
-    .job_dst_i   (job_dst),
-    .job_pitch_i (job_dst_pitch),
-    .job_run_i   (job_run),
-    .job_mid_i   (job_mid),
-    .job_outer_i (job_outer),
+    .job_id_i    (start_id),
+    .job_i       (job),
     .at_valid_o  (at_valid),
     .at_ready_i  (at_ready),
-    .at_id_o     (at_id),
-    .at_turn_o   (at_turn),
-    .at_unit_o   (at_unit),
-    .at_index_o  (at_index),
+    .at_o        (at),
     .at_end_o    (at_end),
-    .at_fin_o    (at_fin),
     .at_block_o  (at_block)
   );
 
-  // ---- transpose ----
-  wire                  out_valid, out_ready, out_fin;
-  wire [IdWidth-1:0]    out_id;
-  wire [BlockWidth-1:0] out_block;
-  wire [255:0]          out_line;
+  // ---- transpose, and writes ----
+  wire             out_valid, out_ready;
+  wire pto_block_t out_block;
+  wire [255:0]     out_line;
 
-  pto_l0_tile #(
-    .BlockWidth (BlockWidth),
-    .IdWidth    (IdWidth)
-  ) u_tile (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
+  pto_l0_tile u_tile (
+    .clk_i, .rst_ni,
     .line_valid_i (line_valid),
     .line_ready_o (line_ready),
-    .line_turn_i  (line_turn),
-    .line_unit_i  (line_unit),
-    .line_index_i (line_index),
+    .line_at_i    (line_at),
     .line_i       (line),
     .at_valid_i   (at_valid),
     .at_ready_o   (at_ready),
-    .at_id_i      (at_id),
-    .at_turn_i    (at_turn),
-    .at_unit_i    (at_unit),
-    .at_index_i   (at_index),
+    .at_i         (at),
     .at_end_i     (at_end),
-    .at_fin_i     (at_fin),
     .at_block_i   (at_block),
     .out_valid_o  (out_valid),
     .out_ready_i  (out_ready),
-    .out_id_o     (out_id),
-    .out_fin_o    (out_fin),
     .out_block_o  (out_block),
     .out_o        (out_line)
   );
 
-  // ---- writes ----
-  pto_l0_write #(
-    .WordBytes (WordBytes),
-    .AddrWidth (LocalAddrWidth),
-    .NumActive (NumActive),
-    .IdWidth   (IdWidth)
+  pto_block_write #(
+    .WordBytes (WordBytes)
   ) u_write (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
-    .err_i        (err_now),
-    .line_valid_i (out_valid),
-    .line_ready_o (out_ready),
-    .line_id_i    (out_id),
-    .line_fin_i   (out_fin),
-    .line_block_i (out_block),
-    .line_i       (out_line),
-    .dst_req_o    (dst_req_o),
-    .dst_gnt_i    (dst_gnt_i),
-    .dst_addr_o   (dst_addr_o),
-    .dst_be_o     (dst_be_o),
-    .dst_wdata_o  (dst_wdata_o),
-    .out_id_o     (fin_id),
-    .fin_valid_o  (fin_valid)
+    .clk_i, .rst_ni, .dst_req_o, .dst_gnt_i, .dst_addr_o, .dst_be_o, .dst_wdata_o,
+    .err_i         (err),
+    .block_valid_i (out_valid),
+    .block_ready_o (out_ready),
+    .block_cut_i   (1'b0),
+    .block_at_i    (out_block),
+    .block_i       (out_line),
+    .out_id_o      (fin_id),
+    .fin_valid_o   (fin_valid)
   );
-  assign dst_space_o  = `PTO_SPACE_L0;
-  assign wr_err_valid = dst_req_o && dst_gnt_i && dst_err_i;
+  assign dst_space_o = `PTO_SPACE_L0;
+  assign wr_err      = {dst_req_o && dst_gnt_i && dst_err_i, fin_id, `PTO_ST_LOCAL, 20'd0,
+                        dst_addr_o};
 
-  `include "pto_no_gm.vh"
+  wire unused = &{1'b0, err_unused};
 endmodule
 
 `default_nettype wire

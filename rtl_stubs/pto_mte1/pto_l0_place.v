@@ -10,55 +10,39 @@
 //   job_valid  _/~~~\___________     job of two lines, job_ready 1
 //   at_valid   _________/~~~~~~~     each until at_ready
 `default_nettype none
+`include "pto_records.vh"
 
-module pto_l0_place #(
-  parameter integer BlockWidth = 15,         // bits of the number of a 32-byte block
-  parameter integer NumJobs    = 16,         // jobs queued, a power of two
-  parameter integer IdWidth    = 4           // bits of an op number
-) (
-  input  wire                  clk_i,        // clock
-  input  wire                  rst_ni,       // asynchronous reset, active low
-  input  wire                  job_valid_i,  // a job is there
-  output wire                  job_ready_o,  // it is taken
-  input  wire [IdWidth-1:0]    job_id_i,     // op number
-  input  wire                  job_turn_i,   // transposed
-  input  wire [1:0]            job_unit_i,   // log2 of the nibbles of an element
-  input  wire [BlockWidth-1:0] job_dst_i,    // first block
-  input  wire [BlockWidth-1:0] job_pitch_i,  // blocks from run to run
-  input  wire [11:0]           job_run_i,    // blocks of a run less 1
-  input  wire [8:0]            job_mid_i,    // runs of a column less 1
-  input  wire [7:0]            job_outer_i,  // columns less 1
-  output wire                  at_valid_o,   // a destination is there
-  input  wire                  at_ready_i,   // it is taken
-  output wire [IdWidth-1:0]    at_id_o,      // op number
-  output wire                  at_turn_o,    // of a square
-  output wire [1:0]            at_unit_o,    // log2 of the nibbles of an element
-  output wire [5:0]            at_index_o,   // its number in its square
-  output wire                  at_end_o,     // the last of its square, or it is of none
-  output wire                  at_fin_o,     // the last of its op
-  output wire [BlockWidth-1:0] at_block_o    // block number
+module pto_l0_place (
+  input  wire               clk_i,       // clock
+  input  wire               rst_ni,      // asynchronous reset, active low
+  input  wire               job_valid_i, // a job is there
+  output wire               job_ready_o, // it is taken
+  input  wire [3:0]         job_id_i,    // op number
+  input  wire pto_l0_job_t  job_i,       // the job
+  output wire               at_valid_o,  // a destination is there
+  input  wire               at_ready_i,  // it is taken
+  output wire pto_l0_line_t at_o,        // column of a square, or a single line
+  output wire               at_end_o,    // the last of its square, or it is of none
+  output wire pto_block_t   at_block_o   // the destination
 );
-  localparam integer JobWidth = IdWidth + 3 + 2*BlockWidth + 29;
-
   // ---- jobs ----
   wire                  next_valid, next_ready, next_turn;
-  wire [IdWidth-1:0]    next_id;
+  wire [3:0]            next_id;
   wire [1:0]            next_unit;
-  wire [BlockWidth-1:0] next_dst, next_pitch;
+  wire [14:0]           next_dst, next_pitch;
   wire [11:0]           next_run;
   wire [8:0]            next_mid;
   wire [7:0]            next_outer;
 
   pto_fifo #(
-    .Width(JobWidth),
-    .Depth(NumJobs)
+    .Width(4 + 3 + 2*15 + 29),
+    .Depth(`PTO_NUM_ACTIVE)
   ) u_jobs (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (job_valid_i),
     .wr_ready_o (job_ready_o),
-    .wr_data_i  ({job_id_i, job_turn_i, job_unit_i, job_dst_i, job_pitch_i, job_run_i, job_mid_i,
-                  job_outer_i}),
+    .wr_data_i  ({job_id_i, job_i.turn, job_i.unit, job_i.dst, job_i.dst_pitch, job_i.run, job_i.mid,
+                  job_i.outer}),
     .rd_valid_o (next_valid),
     .rd_ready_i (next_ready),
     .rd_data_o  ({next_id, next_turn, next_unit, next_dst, next_pitch, next_run, next_mid,
@@ -67,10 +51,10 @@ module pto_l0_place #(
 
   // ---- the line in work ----
   reg                  active_q, turn_q;
-  reg [IdWidth-1:0]    id_q;
+  reg [3:0]            id_q;
   reg [1:0]            unit_q;
-  reg [BlockWidth-1:0] block_q, mid_block_q, outer_block_q;        // of the line, run, column
-  reg [BlockWidth-1:0] pitch_q;
+  reg [14:0]           block_q, mid_block_q, outer_block_q;        // of the line, run, column
+  reg [14:0]           pitch_q;
   reg [11:0]           run_q, run_at_q;      // last of a run, number of this line in it
   reg [8:0]            mid_q, mid_left_q;    // runs less 1, after this one
   reg [7:0]            outer_left_q;         // columns after this one
@@ -78,19 +62,16 @@ module pto_l0_place #(
   wire end_run   = run_at_q == run_q;
   wire end_mid   = mid_left_q == 9'd0;
   wire end_outer = outer_left_q == 8'd0;
-  wire [BlockWidth-1:0] next_run_block   = mid_block_q + pitch_q;
+  wire [14:0]           next_run_block   = mid_block_q + pitch_q;
   wire [6:0]            square = 7'd64 >> unit_q;          // blocks of a square
-  wire [BlockWidth-1:0] next_outer_block = outer_block_q + {{(BlockWidth - 7){1'b0}}, square};
+  wire [14:0]           next_outer_block = outer_block_q + {8'd0, square};
 
-  assign next_ready = !active_q || (at_ready_i && at_fin_o);
+  assign next_ready = !active_q || (at_ready_i && fin);
   assign at_valid_o = active_q;
-  assign at_id_o    = id_q;
-  assign at_turn_o  = turn_q;
-  assign at_unit_o  = unit_q;
-  assign at_index_o = run_at_q[5:0];
+  assign at_o       = {turn_q, unit_q, run_at_q[5:0]};
   assign at_end_o   = !turn_q || end_run;
-  assign at_fin_o   = end_run && end_mid && end_outer;
-  assign at_block_o = block_q;
+  wire   fin        = end_run && end_mid && end_outer;
+  assign at_block_o = {fin, id_q, block_q};
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) active_q <= 1'b0;
@@ -114,7 +95,7 @@ module pto_l0_place #(
     end else if (at_ready_i) begin
       run_at_q <= end_run ? 12'd0 : run_at_q + 12'd1;
       if (!end_run) begin
-        block_q <= block_q + {{(BlockWidth - 1){1'b0}}, 1'b1};
+        block_q <= block_q + 15'd1;
       end else if (!end_mid) begin
         block_q     <= next_run_block;
         mid_block_q <= next_run_block;
@@ -128,6 +109,8 @@ module pto_l0_place #(
       end
     end
   end
+
+  wire unused = &{1'b0, job_i};
 endmodule
 
 `default_nettype wire

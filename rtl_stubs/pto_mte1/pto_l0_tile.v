@@ -15,34 +15,24 @@
 //   line_valid  _/~~~\___________________     last line of a square
 //   out_valid   _________/~~~~~~~~~~~~~~~     a line per column, each until out_ready
 `default_nettype none
+`include "pto_records.vh"
 
-module pto_l0_tile #(
-  parameter integer BlockWidth = 15,         // bits of the number of a 32-byte block
-  parameter integer IdWidth    = 4           // bits of an op number
-) (
-  input  wire                  clk_i,        // clock
-  input  wire                  rst_ni,       // asynchronous reset, active low
-  input  wire                  line_valid_i, // a line is there
-  output wire                  line_ready_o, // it is taken
-  input  wire                  line_turn_i,  // of a square
-  input  wire [1:0]            line_unit_i,  // log2 of the nibbles of an element
-  input  wire [5:0]            line_index_i, // its number in its square
-  input  wire [255:0]          line_i,       // the line
-  input  wire                  at_valid_i,   // the destination of the next line out is there
-  output wire                  at_ready_o,   // it is taken
-  input  wire [IdWidth-1:0]    at_id_i,      // op number
-  input  wire                  at_turn_i,    // a column of a square
-  input  wire [1:0]            at_unit_i,    // log2 of the nibbles of an element
-  input  wire [5:0]            at_index_i,   // number of the column
-  input  wire                  at_end_i,     // the last of its square, or of none
-  input  wire                  at_fin_i,     // the last of its op
-  input  wire [BlockWidth-1:0] at_block_i,   // block number
-  output wire                  out_valid_o,  // a line is there
-  input  wire                  out_ready_i,  // it is taken
-  output wire [IdWidth-1:0]    out_id_o,     // op number
-  output wire                  out_fin_o,    // the last of its op
-  output wire [BlockWidth-1:0] out_block_o,  // block number
-  output wire [255:0]          out_o         // the line
+module pto_l0_tile (
+  input  wire               clk_i,        // clock
+  input  wire               rst_ni,       // asynchronous reset, active low
+  input  wire               line_valid_i, // a line is there
+  output wire               line_ready_o, // it is taken
+  input  wire pto_l0_line_t line_at_i,    // its place in its square
+  input  wire [255:0]       line_i,       // the line
+  input  wire               at_valid_i,   // the destination of the next line out is there
+  output wire               at_ready_o,   // it is taken
+  input  wire pto_l0_line_t at_i,         // column of a square, or a single line
+  input  wire               at_end_i,     // the last of its square, or of none
+  input  wire pto_block_t   at_block_i,   // the destination
+  output wire               out_valid_o,  // a line is there
+  input  wire               out_ready_i,  // it is taken
+  output wire pto_block_t   out_block_o,  // its destination
+  output wire [255:0]       out_o         // the line
 );
   // Addresses have a bit more than the ring, which tells full from empty.
   reg [8:0] fill_q;                          // next line in
@@ -68,11 +58,11 @@ module pto_l0_tile #(
   endfunction
 
   // ---- fill ----
-  wire [5:0]   fill_last = 6'd63 >> line_unit_i;
-  wire [8:0]   fill_at   = line_turn_i && line_index_i == 6'd0 ? up(fill_q, line_unit_i) : fill_q;
+  wire [5:0]   fill_last = 6'd63 >> line_at_i.unit;
+  wire [8:0]   fill_at   = line_at_i.turn && line_at_i.index == 6'd0 ? up(fill_q, line_at_i.unit) : fill_q;
   wire [8:0]   fill_used = fill_at - free_q;
   wire         fill      = line_valid_i && line_ready_o;
-  wire [255:0] stored    = rotate(line_i, line_turn_i ? line_index_i << line_unit_i : 6'd0);
+  wire [255:0] stored    = rotate(line_i, line_at_i.turn ? line_at_i.index << line_at_i.unit : 6'd0);
   assign line_ready_o = !fill_used[8];       // of 256
 
   always @(posedge clk_i or negedge rst_ni) begin
@@ -81,22 +71,21 @@ module pto_l0_tile #(
       whole_q <= 9'd0;
     end else if (fill) begin
       fill_q <= fill_at + 9'd1;
-      if (!line_turn_i || line_index_i == fill_last) whole_q <= fill_at + 9'd1;
+      if (!line_at_i.turn || line_at_i.index == fill_last) whole_q <= fill_at + 9'd1;
     end
   end
 
   // ---- column to read (a), column at the memory's output (b) ----
-  reg                  b_valid_q, b_end_q, b_fin_q, b_turn_q;
-  reg [IdWidth-1:0]    b_id_q;
+  reg                  b_valid_q, b_end_q, b_turn_q;
   reg [1:0]            b_unit_q;
   reg [5:0]            b_index_q;
   reg [7:0]            b_base_q;             // first line of the square
   reg [8:0]            b_next_q;             // first one after it
-  reg [BlockWidth-1:0] b_block_q;
+  pto_block_t          b_block_q;
 
   wire       b_free = !b_valid_q || out_ready_i;
-  wire [8:0] a_base = at_turn_i ? up(read_q, at_unit_i) : read_q;
-  wire [8:0] a_next = a_base + (at_turn_i ? 9'd64 >> at_unit_i : 9'd1);
+  wire [8:0] a_base = at_i.turn ? up(read_q, at_i.unit) : read_q;
+  wire [8:0] a_next = a_base + (at_i.turn ? 9'd64 >> at_i.unit : 9'd1);
   wire       a_step = at_valid_i && read_q != whole_q && b_free;
   assign at_ready_o = read_q != whole_q && b_free;
 
@@ -115,11 +104,9 @@ module pto_l0_tile #(
   always @(posedge clk_i) begin
     if (a_step) begin
       b_end_q   <= at_end_i;
-      b_fin_q   <= at_fin_i;
-      b_turn_q  <= at_turn_i;
-      b_id_q    <= at_id_i;
-      b_unit_q  <= at_unit_i;
-      b_index_q <= at_index_i;
+      b_turn_q  <= at_i.turn;
+      b_unit_q  <= at_i.unit;
+      b_index_q <= at_i.index;
       b_base_q  <= a_base[7:0];
       b_next_q  <= a_next;
       b_block_q <= at_block_i;
@@ -127,9 +114,9 @@ module pto_l0_tile #(
   end
 
   // ---- memory: while a line waits, it is read again ----
-  wire       turn_now  = b_free ? at_turn_i : b_turn_q;
-  wire [1:0] unit_now  = b_free ? at_unit_i : b_unit_q;
-  wire [5:0] index_now = b_free ? at_index_i : b_index_q;
+  wire       turn_now  = b_free ? at_i.turn : b_turn_q;
+  wire [1:0] unit_now  = b_free ? at_i.unit : b_unit_q;
+  wire [5:0] index_now = b_free ? at_i.index : b_index_q;
   wire [7:0] base_now  = b_free ? a_base[7:0] : b_base_q;
   wire [5:0] rows_mask = turn_now ? 6'd63 >> unit_now : 6'd0;
   wire [255:0] fetched;
@@ -155,8 +142,6 @@ module pto_l0_tile #(
   endgenerate
 
   assign out_valid_o = b_valid_q;
-  assign out_id_o    = b_id_q;
-  assign out_fin_o   = b_fin_q;
   assign out_block_o = b_block_q;
   assign out_o       = rotate(fetched, b_turn_q ? 6'd0 - (b_index_q << b_unit_q) : 6'd0);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DMA pipe MTE1, out of L1. Unit pto_copy_bias serves mte_l1_ub and mte_l1_bt, rows of bytes to UB
-// and BT, and is a pair of units itself; unit pto_l0_load serves mte_l1_l0a, mte_l1_l0b,
-// mte_l1_l0a_mx and mte_l1_l0b_mx, fractals and scales to the memories of the matrix unit. One
+// DMA pipe MTE1, out of L1. Unit pto_local_copy serves mte_l1_ub and mte_l1_bt, rows of bytes to UB
+// and bias elements to BT; unit pto_l0_load serves mte_l1_l0a, mte_l1_l0b, mte_l1_l0a_mx and
+// mte_l1_l0b_mx, fractals and scales to the memories of the matrix unit. One
 // queue of descriptors; the ports belong to one unit at a time (pto_unit_switch).
 // Throughput: that of the units; ops of one unit follow each other without a bubble. Latency: that
 // of the units, nothing is added; a change of unit drains the pipe: last done taken to first access
@@ -14,7 +14,7 @@
 //   desc_valid  _/~~~\___________________     mte_l1_l0a, desc_ready 1
 //   src_req     _____________________/~~~     until src_gnt
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_mte1 #(
   parameter integer GmAddrWidth    = 40,     // bits of a GM byte address, here only of reports
@@ -28,7 +28,6 @@ module pto_mte1 #(
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
-  parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
   parameter integer ReadFifoDepth  = 64      // source words and rows in flight, a power of two
 ) (
   `include "pto_engine_ports.vh"
@@ -40,39 +39,19 @@ module pto_mte1 #(
   `include "pto_unit_pair.vh"
 
   `define PTO_UNIT 0
-  pto_copy_bias #(
-    .GmAddrWidth    (GmAddrWidth),
-    .GmDataWidth    (GmDataWidth),
-    .LocalAddrWidth (LocalAddrWidth),
-    .LocalDataWidth (LocalDataWidth),
-    .DescWidth      (DescWidth),
-    .TagWidth       (TagWidth),
-    .NumOutstanding (NumOutstanding),
-    .AxiIdWidth     (AxiIdWidth),
-    .UbSize         (UbSize),
-    .L1Size         (L1Size),
-    .QueueDepth     (QueueDepth),
-    .NumActive      (NumActive),
-    .ReadFifoDepth  (ReadFifoDepth)
-  ) u_copy_bias (
+  pto_local_copy #(
+    .Ops            ((256'd1 << `PTO_OP_MTE_L1_UB) | (256'd1 << `PTO_OP_MTE_L1_BT)),
+    .ReadFifoDepth  (ReadFifoDepth),
+    `include "pto_pass_widths.vh"
+  ) u_local_copy (
     `include "pto_unit_pins.vh"
   );
   `undef PTO_UNIT
 
   `define PTO_UNIT 1
   pto_l0_load #(
-    .GmAddrWidth    (GmAddrWidth),
-    .GmDataWidth    (GmDataWidth),
-    .LocalAddrWidth (LocalAddrWidth),
-    .LocalDataWidth (LocalDataWidth),
-    .DescWidth      (DescWidth),
-    .TagWidth       (TagWidth),
-    .NumOutstanding (NumOutstanding),
-    .AxiIdWidth     (AxiIdWidth),
-    .L1Size         (L1Size),
-    .QueueDepth     (QueueDepth),
-    .NumActive      (NumActive),
-    .ReadFifoDepth  (ReadFifoDepth)
+    .ReadFifoDepth  (ReadFifoDepth),
+    `include "pto_pass_widths.vh"
   ) u_l0_load (
     `include "pto_unit_pins.vh"
   );

@@ -15,7 +15,7 @@
 //   desc_valid  _/~~~\___________________     mte_gm_ub, desc_ready 1
 //   arvalid     _____________________/~~~     until arready
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_mte2 #(
   parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
@@ -35,8 +35,7 @@ module pto_mte2 #(
   parameter integer CompactLegal   = 0,      // knob compact: 0 error, 1 legal
   parameter integer PadUnselectedRegister = 0,  // knob pad_unselected: 0 error, 1 register
   parameter integer LegacyPadElements = 0,   // knob legacy_pad_unit: 0 bytes, 1 elements
-  parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
-  parameter integer NumActive      = 16      // ops in flight in a unit, a power of two
+  parameter integer QueueDepth     = 2       // descriptors queued here, and again in each unit
 ) (
   `include "pto_engine_ports.vh"
 );
@@ -46,14 +45,6 @@ module pto_mte2 #(
 
   `define PTO_UNIT 0
   pto_gm_load #(
-    .GmAddrWidth    (GmAddrWidth),
-    .GmDataWidth    (GmDataWidth),
-    .LocalAddrWidth (LocalAddrWidth),
-    .LocalDataWidth (LocalDataWidth),
-    .DescWidth      (DescWidth),
-    .TagWidth       (TagWidth),
-    .NumOutstanding (NumOutstanding),
-    .AxiIdWidth     (AxiIdWidth),
     .LenBits        (LenBits),
     .PadEndBlock    (PadEndBlock),
     .TailFill       (TailFill),
@@ -61,10 +52,7 @@ module pto_mte2 #(
     .CompactLegal   (CompactLegal),
     .PadUnselectedRegister (PadUnselectedRegister),
     .LegacyPadElements     (LegacyPadElements),
-    .UbSize         (UbSize),
-    .L1Size         (L1Size),
-    .QueueDepth     (QueueDepth),
-    .NumActive      (NumActive)
+    `include "pto_pass_widths.vh"
   ) u_gm_load (
     `include "pto_unit_pins.vh"
   );
@@ -72,17 +60,7 @@ module pto_mte2 #(
 
   `define PTO_UNIT 1
   pto_nz_load #(
-    .GmAddrWidth    (GmAddrWidth),
-    .GmDataWidth    (GmDataWidth),
-    .LocalAddrWidth (LocalAddrWidth),
-    .LocalDataWidth (LocalDataWidth),
-    .DescWidth      (DescWidth),
-    .TagWidth       (TagWidth),
-    .NumOutstanding (NumOutstanding),
-    .AxiIdWidth     (AxiIdWidth),
-    .L1Size         (L1Size),
-    .QueueDepth     (QueueDepth),
-    .NumActive      (NumActive)
+    `include "pto_pass_widths.vh"
   ) u_nz_load (
     `include "pto_unit_pins.vh"
   );

@@ -17,48 +17,26 @@
 //   job_valid   _________________/~~~\___     verdict and job, stay until job_ready
 //   busy        _________/~~~~~~~~~~~\___
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_nz_check #(
-  parameter integer GmBytes     = 32,        // bytes of a bus word
-  parameter integer L1Size      = `PTO_SIZE_L1,  // bytes of L1 (ND-L08)
-  parameter integer BlockWidth  = 15,        // bits of a 32-byte block number in L1
-  parameter integer GmAddrWidth = 40,        // bits of a GM byte address
-  parameter integer DescWidth   = 512,       // bits of a descriptor
-  parameter integer TagWidth    = 8,         // bits of a tag
-  parameter integer TileLog2    = 7          // log2 of the blocks of a transpose tile
+  parameter integer GmBytes  = 32,           // bytes of a bus word
+  parameter integer L1Size   = `PTO_SIZE_L1, // bytes of L1 (ND-L08)
+  parameter integer TagWidth = 8,            // bits of a tag
+  parameter integer TileLog2 = 7             // log2 of the blocks of a transpose tile
 ) (
-  input  wire                   clk_i,        // clock
-  input  wire                   rst_ni,       // asynchronous reset, active low
-  input  wire                   desc_valid_i, // a descriptor is there
-  output wire                   desc_ready_o, // it is taken
-  input  wire [DescWidth-1:0]   desc_i,       // the descriptor, stable until taken
-  input  wire [TagWidth-1:0]    desc_tag_i,   // its tag
-  output wire                   busy_o,       // an op was taken and has not left
-  output wire                   job_valid_o,  // a judged op is there
-  input  wire                   job_ready_i,  // it is taken
-  output wire [TagWidth-1:0]    job_tag_o,    // tag of the op
-  output wire                   job_idle_o,   // no rows: bad op or NOP
-  output wire                   job_bad_o,    // a rule is violated, or opcode unknown
-  output wire [7:0]             job_rule_o,   // number of that rule, 0: unknown opcode
-  output wire                   job_tiled_o,  // dn2nz: rows go through the transpose tiles
-  output wire                   job_small_o,  // small-C0 packing
-  output wire [1:0]             job_elem_o,   // log2 of the element size
-  output wire                   job_dense_o,  // a matrix is read as one span
-  output wire                   job_pack_o,   // a row is the source of one small-C0 block
-  output wire [2:0]             job_chans_o,  // small-C0: channels, 1 to 4
-  output wire [5:0]             job_tail_o,   // pack: bytes of the last row of a matrix
-  output wire [17:0]            job_row_o,    // bytes of a source row
-  output wire [15:0]            job_rows_o,   // source rows of a matrix, at least 1
-  output wire [22:0]            job_span_o,   // dense: bytes from first to last of a matrix
-  output wire [11:0]            job_groups_o, // matrices less 1
-  output wire [GmAddrWidth-1:0] job_src_o,    // GM address of the first row
-  output wire [GmAddrWidth-1:0] job_inner_o,  // GM distance of rows
-  output wire [GmAddrWidth-1:0] job_outer_o,  // GM distance of matrices
-  output wire [BlockWidth-1:0]  job_dst_o,    // first L1 block
-  output wire [BlockWidth-1:0]  job_loop2_o,  // blocks from row n to n + 1
-  output wire [BlockWidth-1:0]  job_loop3_o,  // blocks from C0 column c to c + 1
-  output wire [BlockWidth-1:0]  job_loop4_o   // blocks from group g to g + 1
+  input  wire                      clk_i,         // clock
+  input  wire                      rst_ni,        // asynchronous reset, active low
+  input  wire                      desc_valid_i,  // a descriptor is there
+  output wire                      desc_ready_o,  // it is taken
+  input  wire [`PTO_DESC_BITS-1:0] desc_i,        // the descriptor, stable until taken
+  input  wire [TagWidth-1:0]       desc_tag_i,    // its tag
+  output wire                      busy_o,        // an op was taken and has not left
+  output wire                      job_valid_o,   // a judged op is there
+  input  wire                      job_ready_i,   // it is taken
+  output wire [TagWidth-1:0]       job_tag_o,     // tag of the op
+  output wire pto_verdict_t        job_verdict_o, // the verdict
+  output wire pto_nz_job_t         job_o          // the rows, those of a legal op
 );
   localparam integer ExtSumWidth = 58;       // 2^44 + (2^12 + 2^16) * 2^40 < 2^57
   localparam integer LocSumWidth = 33;       // 2^19 + (2^12 + 2^13 + 2^14) * 2^16 < 2^32
@@ -137,6 +115,7 @@ module pto_nz_check #(
   wire [ExtSumWidth-1:0] ext_sum;
   wire [LocSumWidth-1:0] loc_sum;
   wire [16:0]            span_high;          // more than a dense matrix has
+  wire [22:0]            span;
   assign desc_ready_o = ext_last && loc_last && room;
 
   pto_extent #(
@@ -147,8 +126,7 @@ module pto_nz_check #(
     .TailWidth   (18),
     .SumWidth    (ExtSumWidth)
   ) u_ext (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
+    .clk_i, .rst_ni,
     .in_valid_i   (ext_go),
     .in_last_o    (ext_last),
     .in_skip_i    (nop),
@@ -169,8 +147,7 @@ module pto_nz_check #(
     .TailWidth   (1),
     .SumWidth    (40)
   ) u_span (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
+    .clk_i, .rst_ni,
     .in_valid_i   (ext_go),
     .in_last_o    (span_last),
     .in_skip_i    (nop),
@@ -180,7 +157,7 @@ module pto_nz_check #(
     .in_strides_i ({inner[22:0], 23'd0}),
     .out_valid_o  (span_valid),
     .out_ready_i  (job_ready_i),
-    .out_sum_o    ({span_high, job_span_o})
+    .out_sum_o    ({span_high, span})
   );
   pto_extent #(
     .Strides     (3),
@@ -190,8 +167,7 @@ module pto_nz_check #(
     .TailWidth   (15),
     .SumWidth    (LocSumWidth)
   ) u_loc (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
+    .clk_i, .rst_ni,
     .in_valid_i   (loc_go),
     .in_last_o    (loc_last),
     .in_skip_i    (nop),
@@ -205,44 +181,54 @@ module pto_nz_check #(
   );
 
   // ---- the op waits for its sums ----
-  wire       is_bad, is_nop;
-  wire [3:0] first_rule;
+  wire pto_nz_job_t job;                     // without the span
+  assign job.tiled  = tiled;
+  assign job.small_c0  = small_c0[0];
+  assign job.elem   = elem;
+  assign job.dense  = dense;
+  assign job.pack   = pack;
+  assign job.chans  = d[2:0];
+  assign job.tail   = tail;
+  assign job.row    = pack ? {12'd0, d[2:0], 3'b000} : plain ? {2'd0, d[15:0]} << elem : row;
+  assign job.rows   = pack ? blocks + 16'd1 : plain ? 16'd1 : dn ? d[15:0] : n[15:0];
+  assign job.groups = last_g[11:0];
+  assign job.src    = src[39:0];
+  assign job.inner  = pack ? {34'd0, d[2:0], 3'b000} : inner[39:0];
+  assign job.outer  = outer[39:0];
+  assign job.dst    = dst[19:5];
+  assign job.loop2  = loop2[14:0];
+  assign job.loop3  = loop3[14:0];
+  assign job.loop4  = loop4[14:0];
+  assign job.span   = 23'd0;
+
+  localparam integer WaitBits = `PTO_NZ_JOB_BITS - 23;
+  wire                is_bad, is_nop;
+  wire [3:0]          first_rule;
+  wire [WaitBits-1:0] waiting;
 
   pto_fifo #(
-    .Width(TagWidth + 67 + 3*GmAddrWidth + 4*BlockWidth),
+    .Width(TagWidth + 6 + WaitBits),
     .Depth(4)
   ) u_jobs (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (desc_valid_i && desc_ready_o),
     .wr_ready_o (room),
-    .wr_data_i  ({desc_tag_i, bad, rule, nop, tiled, small_c0[0], dense, pack,
-                  elem, d[2:0], tail,
-                  pack ? {12'd0, d[2:0], 3'b000} : plain ? {2'd0, d[15:0]} << elem : row,
-                  pack ? blocks + 16'd1 : plain ? 16'd1 : dn ? d[15:0] : n[15:0], last_g[11:0],
-                  src[GmAddrWidth-1:0],
-                  pack ? {{(GmAddrWidth - 6){1'b0}}, d[2:0], 3'b000} : inner[GmAddrWidth-1:0],
-                  outer[GmAddrWidth-1:0], dst[BlockWidth+4:5],
-                  loop2[BlockWidth-1:0], loop3[BlockWidth-1:0], loop4[BlockWidth-1:0]}),
+    .wr_data_i  ({desc_tag_i, bad, rule, nop, job[`PTO_NZ_JOB_BITS-1:23]}),
     .rd_valid_o (busy_o),
     .rd_ready_i (job_valid_o && job_ready_i),
-    .rd_data_o  ({job_tag_o, is_bad, first_rule, is_nop, job_tiled_o, job_small_o, job_dense_o,
-                  job_pack_o, job_elem_o, job_chans_o, job_tail_o, job_row_o, job_rows_o,
-                  job_groups_o, job_src_o, job_inner_o, job_outer_o, job_dst_o,
-                  job_loop2_o, job_loop3_o, job_loop4_o})
+    .rd_data_o  ({job_tag_o, is_bad, first_rule, is_nop, waiting})
   );
+  assign job_o = {waiting, span};
 
   // ND-L08 last: it is the highest number, and a NOP accesses no byte.
-  wire l08 = !is_nop && (ext_sum > GM_END || loc_sum > LOC_END);
-
-  assign job_bad_o  = is_bad || l08;
-  assign job_idle_o = job_bad_o || is_nop;
-  assign job_rule_o = is_bad ? {4'd0, first_rule} : l08 ? 8'd8 : 8'd0;
+  wire       l08     = !is_nop && (ext_sum > GM_END || loc_sum > LOC_END);
+  wire [7:0] is_rule = is_bad ? {4'd0, first_rule} : l08 ? 8'd8 : 8'd0;
+  assign job_verdict_o = {is_bad || l08 || is_nop, is_bad || l08, is_rule};
 
   // Bits above the last field of the family are reserved. Four jobs are more than a sum has inside.
   localparam integer UsedBits = `PTO_NZ_DST_LOOP4_LSB + `PTO_NZ_DST_LOOP4_CW;
-  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], blocks[15:14], l2[3:0],
-                  span_last, span_valid, span_high, loc_valid};
+  wire unused = &{1'b0, desc_i[`PTO_DESC_BITS-1:UsedBits], blocks[15:14], l2[3:0],
+                  span_last, span_valid, span_high, loc_valid, job.span};
 endmodule
 
 `default_nettype wire

@@ -2,46 +2,37 @@
 //
 // Cuts the stream of GM beats into source rows and each row into lines of 32 bytes that begin at
 // lane 0; bytes of the last line beyond the row are 0. A row that begins in the last word of the
-// row before (row_share_i) shares it: that word is read once.
+// row before (share) shares it: that word is read once.
 // Throughput: one line per clock (on a 128-bit bus every second clock), or one beat per clock
 // where a row has more beats than lines. Latency: beat to line one clock.
-// Abort: beats of the op are discarded until none is in flight (quiet_i); a line with line_null_o
+// Abort: beats of the op are discarded until none is in flight (quiet_i); a line with cut
 // then replaces the missing ones. Spec: nd2nz.md 2; CONTRACT, errors.
 //
 //   clk         _/~\_/~\_/~\_/~\_
 //   beat_valid  _/~~~~~~~\_______     row of two beats and one line
 //   line_valid  _________/~~~\___
 `default_nettype none
+`include "pto_records.vh"
 
 module pto_nz_lines #(
-  parameter integer GmBytes   = 32,          // bytes of a beat: 16, 32 or 64
-  parameter integer IdWidth   = 4,           // bits of an op number
-  parameter integer MetaWidth = 8            // bits of attributes of a row
+  parameter integer GmBytes = 32             // bytes of a beat: 16, 32 or 64
 ) (
-  input  wire                       clk_i,        // clock
-  input  wire                       rst_ni,       // asynchronous reset, active low
-  input  wire                       row_valid_i,  // a row is there
-  output wire                       row_ready_o,  // it is taken
-  input  wire [$clog2(GmBytes)-1:0] row_lane_i,   // lane of its first byte
-  input  wire [17:0]                row_len_i,    // bytes, at least 1
-  input  wire                       row_share_i,  // its first word is the last of the row before
-  input  wire [IdWidth-1:0]         row_id_i,     // op number
-  input  wire [MetaWidth-1:0]       row_meta_i,   // goes with its lines
-  input  wire                       beat_valid_i, // a beat is there
-  output wire                       beat_ready_o, // it is taken
-  input  wire [8*GmBytes-1:0]       beat_i,       // the beat
-  input  wire                       abort_i,      // no more beats of op abort_id_i are asked for
-  input  wire [IdWidth-1:0]         abort_id_i,   // that op
-  input  wire                       quiet_i,      // no beat is here or on its way
-  output wire                       abort_ack_o,  // all beats of the op are gone
-  output wire                       line_valid_o, // a line is there
-  input  wire                       line_ready_i, // it is taken
-  output wire [255:0]               line_o,       // the line
-  output wire                       line_null_o,  // no line: the op ends here, cut short
-  output wire                       line_first_o, // first line of its row
-  output wire                       line_last_o,  // last line of its row
-  output wire [IdWidth-1:0]         line_id_o,    // op number
-  output wire [MetaWidth-1:0]       line_meta_o   // what came with the row
+  input  wire                 clk_i,        // clock
+  input  wire                 rst_ni,       // asynchronous reset, active low
+  input  wire                 row_valid_i,  // a row is there
+  output wire                 row_ready_o,  // it is taken
+  input  wire pto_nz_row_t    row_i,        // the row
+  input  wire                 beat_valid_i, // a beat is there
+  output wire                 beat_ready_o, // it is taken
+  input  wire [8*GmBytes-1:0] beat_i,       // the beat
+  input  wire                 abort_i,      // no more beats of op abort_id_i are asked for
+  input  wire [3:0]           abort_id_i,   // that op
+  input  wire                 quiet_i,      // no beat is here or on its way
+  output wire                 abort_ack_o,  // all beats of the op are gone
+  output wire                 line_valid_o, // a line is there
+  input  wire                 line_ready_i, // it is taken
+  output wire pto_nz_line_t   line_of_o,    // its row, and its place in it
+  output wire [255:0]         line_o        // the line
 );
   localparam integer LaneBits   = $clog2(GmBytes);
   localparam integer PieceBytes = (GmBytes < 32) ? GmBytes : 32;   // taken per clock
@@ -55,17 +46,12 @@ module pto_nz_lines #(
   reg [17:0]          left_q;                // bytes still to take
   reg                 have_q;                // the word of the next byte is in hold_q
   reg                 first_q;
-  reg [IdWidth-1:0]   id_q;
-  reg [MetaWidth-1:0] meta_q;
+  pto_nz_row_t        row_q;
   reg [8*GmBytes-1:0] hold_q;                // the beat taken last
 
   // ---- the line register ----
   reg                 line_valid_q;
-  reg                 line_null_q;
-  reg                 line_first_q;
-  reg                 line_last_q;
-  reg [IdWidth-1:0]   line_id_q;
-  reg [MetaWidth-1:0] line_meta_q;
+  pto_nz_line_t       line_of_q;
   reg [255:0]         line_q;
 
   wire       line_free  = !line_valid_q || line_ready_i;
@@ -75,7 +61,7 @@ module pto_nz_lines #(
   wire       two_words  = reach > WORD;
   wire       at_end;                         // this piece ends its line
 
-  wire discard = active_q && abort_i && id_q == abort_id_i;
+  wire discard = active_q && abort_i && row_q.id == abort_id_i;
   wire flushed = discard && quiet_i && line_free;
   wire can     = have_q ? (!two_words || beat_valid_i) : (!two_words && beat_valid_i);
   wire step    = active_q && !discard && can && (line_free || !at_end);
@@ -130,12 +116,11 @@ module pto_nz_lines #(
   always @(posedge clk_i) begin
     if (beat_valid_i && beat_ready_o) hold_q <= beat_i;
     if (row_ready_o) begin
-      lane_q  <= row_lane_i;
-      left_q  <= row_len_i;
-      have_q  <= row_share_i;
+      lane_q  <= row_i.lane[LaneBits-1:0];
+      left_q  <= row_i.len;
+      have_q  <= row_i.share;
       first_q <= 1'b1;
-      id_q    <= row_id_i;
-      meta_q  <= row_meta_i;
+      row_q   <= row_i;
     end else if (step) begin
       lane_q <= lane_next;
       left_q <= left_q - {11'd0, PIECE};
@@ -145,22 +130,14 @@ module pto_nz_lines #(
       have_q <= 1'b1;
     end
     if (emit) begin
-      line_q       <= line;
-      line_null_q  <= flushed;
-      line_first_q <= first_q;
-      line_last_q  <= last_piece;
-      line_id_q    <= id_q;
-      line_meta_q  <= meta_q;
+      line_q    <= line;
+      line_of_q <= {flushed, first_q, last_piece, row_q};
     end
   end
 
   assign line_valid_o = line_valid_q;
   assign line_o       = line_q;
-  assign line_null_o  = line_null_q;
-  assign line_first_o = line_first_q;
-  assign line_last_o  = line_last_q;
-  assign line_id_o    = line_id_q;
-  assign line_meta_o  = line_meta_q;
+  assign line_of_o    = line_of_q;
 
   wire unused = &{1'b0, shifted[2*8*GmBytes-1:PieceBits]};
 endmodule

@@ -24,211 +24,96 @@
 //   desc_valid  _/~~~\___________________________     desc_ready 1
 //   arvalid     _____________________________/~~~     until arready
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_nz_load #(
-  parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
-  parameter integer GmDataWidth    = 256,    // bits of the AXI data bus
-  parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
-  parameter integer LocalDataWidth = 256,    // bits of an on-chip word
-  parameter integer DescWidth      = 512,    // bits of a descriptor
-  parameter integer TagWidth       = 8,      // bits of a tag
-  parameter integer NumOutstanding = 16,     // AXI bursts in flight
-  parameter integer AxiIdWidth     = 4,      // bits of the AXI ids, which are 0
-  parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (ND-L08)
-  parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
-  parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
+  `include "pto_unit_widths.vh"
   parameter integer ReadFifoDepth  = (GmDataWidth == 128) ? 512 : 256  // beats, a power of two
 ) (
   `include "pto_engine_ports.vh"
 );
   localparam integer GmBytes    = GmDataWidth / 8;
   localparam integer GmLane     = $clog2(GmBytes);
-  localparam integer IdWidth    = $clog2(NumActive);
-  localparam integer BlockWidth = LocalAddrWidth - 5;
   localparam integer TileLog2   = 7;
   localparam integer BeatCount  = $clog2(ReadFifoDepth) + 1;
 
-  // Parameters out of range name a module that does not exist, in every tool an error.
+  `include "pto_check_widths.vh"
+  `include "pto_no_src.vh"
+  `include "pto_no_gm_write.vh"
+
   generate
-    if (GmDataWidth != 128 && GmDataWidth != 256 && GmDataWidth != 512) begin : gen_bad_gm
-      pto_error_gm_data_width_must_be_128_256_512 u_error ();
-    end
-    if (LocalDataWidth != 128 && LocalDataWidth != 256 && LocalDataWidth != 512) begin : gen_bad_loc
-      pto_error_local_data_width_must_be_128_256_512 u_error ();
-    end
-    if (GmAddrWidth != `PTO_GM_ADDR_BITS || LocalAddrWidth > 20 || DescWidth != `PTO_DESC_BITS
-        || L1Size > (1 << LocalAddrWidth)) begin : gen_bad_addr
-      pto_error_address_or_descriptor_width u_error ();
-    end
     if (ReadFifoDepth * GmBytes < 4096) begin : gen_bad_fifo
       pto_error_read_fifo_must_hold_4096_bytes u_error ();
     end
   endgenerate
 
-  // ---- descriptors. In reset no handshake may be seen: ready comes up with the first clock ----
-  reg                  up_q;
-  wire                 queue_ready, queue_valid, queue_take;
-  wire [DescWidth-1:0] queue_desc;
-  wire [TagWidth-1:0]  queue_tag;
+  // ---- front and check ----
+  wire                       head_valid, head_ready, check_busy, job_valid, job_ready, start_valid;
+  wire [`PTO_DESC_BITS-1:0]  head;
+  wire [TagWidth-1:0]        head_tag, job_tag;
+  wire [3:0]                 start_id, out_id;
+  wire pto_verdict_t         verdict;
+  wire pto_nz_job_t          job;
+  wire pto_err_t             rd_err;
+  wire [`PTO_NUM_ACTIVE-1:0] err, err_now_unused;
+  wire                       fin_valid, read_ready, rows_ready;
 
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) up_q <= 1'b0;
-    else up_q <= 1'b1;
-  end
-  assign desc_ready_o = up_q && queue_ready;
-
-  pto_fifo #(
-    .Width(DescWidth + TagWidth),
-    .Depth(QueueDepth)
-  ) u_queue (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .wr_valid_i (desc_valid_i && up_q),
-    .wr_ready_o (queue_ready),
-    .wr_data_i  ({desc_tag_i, desc_i}),
-    .rd_valid_o (queue_valid),
-    .rd_ready_i (queue_take),
-    .rd_data_o  ({queue_tag, queue_desc})
+  // An op with rows takes both walkers.
+  pto_front #(
+    .TagWidth   (TagWidth),
+    .QueueDepth (QueueDepth)
+  ) u_front (
+    .clk_i, .rst_ni, .desc_valid_i, .desc_ready_o, .desc_i, .desc_tag_i, .busy_o,
+    .done_valid_o, .done_ready_i, .done_tag_o, .done_status_o, .done_rule_o, .done_addr_o,
+    .err_a_i       (rd_err),
+    .err_b_i       ({dst_req_o && dst_gnt_i && dst_err_i, out_id, `PTO_ST_LOCAL, 20'd0,
+                     dst_addr_o}),
+    .err_c_i       ({`PTO_ERR_BITS{1'b0}}),
+    .err_o         (err),
+    .err_now_o     (err_now_unused),
+    .fin_valid_i   (fin_valid),
+    .fin_id_i      (out_id),
+    .head_valid_o  (head_valid),
+    .head_ready_i  (head_ready),
+    .head_o        (head),
+    .head_tag_o    (head_tag),
+    .job_valid_i   (job_valid),
+    .job_ready_o   (job_ready),
+    .job_verdict_i (verdict),
+    .job_tag_i     (job_tag),
+    .check_busy_i  (check_busy),
+    .start_valid_o (start_valid),
+    .start_ready_i (read_ready && rows_ready),
+    .start_id_o    (start_id)
   );
-
-  // ---- check ----
-  wire                   check_busy, job_valid, job_ready, job_idle, job_bad, job_tiled,
-                         job_small, job_dense, job_pack;
-  wire [TagWidth-1:0]    job_tag;
-  wire [7:0]             job_rule;
-  wire [1:0]             job_elem;
-  wire [2:0]             job_chans;
-  wire [5:0]             job_tail;
-  wire [17:0]            job_row;
-  wire [15:0]            job_rows;
-  wire [22:0]            job_span;
-  wire [11:0]            job_groups;
-  wire [GmAddrWidth-1:0] job_src, job_inner, job_outer;
-  wire [BlockWidth-1:0]  job_dst, job_loop2, job_loop3, job_loop4;
 
   pto_nz_check #(
-    .GmBytes     (GmBytes),
-    .L1Size      (L1Size),
-    .BlockWidth  (BlockWidth),
-    .GmAddrWidth (GmAddrWidth),
-    .DescWidth   (DescWidth),
-    .TagWidth    (TagWidth),
-    .TileLog2    (TileLog2)
+    .GmBytes  (GmBytes),
+    .L1Size   (L1Size),
+    .TagWidth (TagWidth),
+    .TileLog2 (TileLog2)
   ) u_check (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
-    .desc_valid_i (queue_valid),
-    .desc_ready_o (queue_take),
-    .desc_i       (queue_desc),
-    .desc_tag_i   (queue_tag),
-    .busy_o       (check_busy),
-    .job_valid_o  (job_valid),
-    .job_ready_i  (job_ready),
-    .job_tag_o    (job_tag),
-    .job_idle_o   (job_idle),
-    .job_bad_o    (job_bad),
-    .job_rule_o   (job_rule),
-    .job_tiled_o  (job_tiled),
-    .job_small_o  (job_small),
-    .job_elem_o   (job_elem),
-    .job_dense_o  (job_dense),
-    .job_pack_o   (job_pack),
-    .job_chans_o  (job_chans),
-    .job_tail_o   (job_tail),
-    .job_row_o    (job_row),
-    .job_rows_o   (job_rows),
-    .job_span_o   (job_span),
-    .job_groups_o (job_groups),
-    .job_src_o    (job_src),
-    .job_inner_o  (job_inner),
-    .job_outer_o  (job_outer),
-    .job_dst_o    (job_dst),
-    .job_loop2_o  (job_loop2),
-    .job_loop3_o  (job_loop3),
-    .job_loop4_o  (job_loop4)
-  );
-
-  // ---- a checked op takes a number; with rows it also takes both walkers ----
-  wire                   new_ready, read_ready, rows_ready, active;
-  wire [IdWidth-1:0]     new_id, out_id;
-  wire [NumActive-1:0]   err;
-  wire                   rd_err_valid, fin_valid;
-  wire [IdWidth-1:0]     rd_err_id;
-  wire [2:0]             rd_err_status;
-  wire [GmAddrWidth-1:0] rd_err_addr;
-
-  assign job_ready = new_ready && (job_idle || (read_ready && rows_ready));
-  wire   job_start = job_valid && !job_idle && new_ready;
-  assign busy_o    = queue_valid || check_busy || active;
-
-  pto_dma_retire #(
-    .NumActive   (NumActive),
-    .IdWidth     (IdWidth),
-    .TagWidth    (TagWidth),
-    .GmAddrWidth (GmAddrWidth)
-  ) u_retire (
-    .clk_i          (clk_i),
-    .rst_ni         (rst_ni),
-    .new_valid_i    (job_valid && (job_idle || (read_ready && rows_ready))),
-    .new_ready_o    (new_ready),
-    .new_id_o       (new_id),
-    .new_tag_i      (job_tag),
-    .new_idle_i     (job_idle),
-    .new_bad_i      (job_bad),
-    .new_rule_i     (job_rule),
-    .err_a_valid_i  (rd_err_valid),
-    .err_a_id_i     (rd_err_id),
-    .err_a_status_i (rd_err_status),
-    .err_a_addr_i   (rd_err_addr),
-    .err_b_valid_i  (dst_req_o && dst_gnt_i && dst_err_i),
-    .err_b_id_i     (out_id),
-    .err_b_status_i (`PTO_ST_LOCAL),
-    .err_b_addr_i   ({{(GmAddrWidth - LocalAddrWidth){1'b0}}, dst_addr_o}),
-    .err_c_valid_i  (1'b0),
-    .err_c_id_i     ({IdWidth{1'b0}}),
-    .err_c_status_i (3'd0),
-    .err_c_addr_i   ({GmAddrWidth{1'b0}}),
-    .err_o          (err),
-    .fin_valid_i    (fin_valid),
-    .fin_id_i       (out_id),
-    .busy_o         (active),
-    .done_valid_o   (done_valid_o),
-    .done_ready_i   (done_ready_i),
-    .done_tag_o     (done_tag_o),
-    .done_status_o  (done_status_o),
-    .done_rule_o    (done_rule_o),
-    .done_addr_o    (done_addr_o)
+    `include "pto_check_pins.vh"
+    .job_o         (job)
   );
 
   // ---- GM reads ----
   wire                   cmd_valid, cmd_ready, abort, abort_ack;
-  wire [IdWidth-1:0]     cmd_id, abort_id;
-  wire [GmAddrWidth-1:0] cmd_addr;
+  wire [3:0]             cmd_id, abort_id;
+  wire [39:0]            cmd_addr;
   wire [8:0]             cmd_beats;
   wire                   beat_valid, beat_ready;
   wire [GmDataWidth-1:0] beat;
 
   pto_nz_read #(
-    .GmBytes     (GmBytes),
-    .GmAddrWidth (GmAddrWidth),
-    .NumActive   (NumActive),
-    .IdWidth     (IdWidth),
-    .TileLog2    (TileLog2)
+    .GmBytes  (GmBytes),
+    .TileLog2 (TileLog2)
   ) u_walk (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
-    .job_valid_i  (job_start && rows_ready),
+    .clk_i, .rst_ni,
+    .job_valid_i  (start_valid && rows_ready),
     .job_ready_o  (read_ready),
-    .job_id_i     (new_id),
-    .job_tiled_i  (job_tiled && !job_dense),
-    .job_unit_i   (job_small ? 2'd3 : job_elem),
-    .job_row_i    (job_dense ? job_span : {5'd0, job_row}),
-    .job_rows_i   (job_dense ? 16'd1 : job_rows),
-    .job_groups_i (job_groups),
-    .job_src_i    (job_src),
-    .job_inner_i  (job_inner),
-    .job_outer_i  (job_outer),
+    .job_id_i     (start_id),
+    .job_i        (job),
     .err_i        (err),
     .abort_o      (abort),
     .abort_id_o   (abort_id),
@@ -241,36 +126,23 @@ module pto_nz_load #(
   );
 
   pto_axi_read #(
-    .GmAddrWidth    (GmAddrWidth),
     .GmDataWidth    (GmDataWidth),
     .NumOutstanding (NumOutstanding),
-    .FifoDepth      (ReadFifoDepth),
-    .IdWidth        (IdWidth)
+    .FifoDepth      (ReadFifoDepth)
   ) u_read (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
-    .cmd_valid_i   (cmd_valid),
-    .cmd_ready_o   (cmd_ready),
-    .cmd_drop_i    (1'b0),
-    .cmd_id_i      (cmd_id),
-    .cmd_addr_i    (cmd_addr),
-    .cmd_beats_i   (cmd_beats),
-    .m_axi_araddr  (m_axi_araddr),
-    .m_axi_arlen   (m_axi_arlen),
-    .m_axi_arvalid (m_axi_arvalid),
-    .m_axi_arready (m_axi_arready),
-    .m_axi_rdata   (m_axi_rdata),
-    .m_axi_rresp   (m_axi_rresp),
-    .m_axi_rlast   (m_axi_rlast),
-    .m_axi_rvalid  (m_axi_rvalid),
-    .m_axi_rready  (m_axi_rready),
-    .beat_valid_o  (beat_valid),
-    .beat_ready_i  (beat_ready),
-    .beat_o        (beat),
-    .err_valid_o   (rd_err_valid),
-    .err_id_o      (rd_err_id),
-    .err_status_o  (rd_err_status),
-    .err_addr_o    (rd_err_addr)
+    .clk_i, .rst_ni,
+    .m_axi_araddr, .m_axi_arlen, .m_axi_arvalid, .m_axi_arready,
+    .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
+    .cmd_valid_i  (cmd_valid),
+    .cmd_ready_o  (cmd_ready),
+    .cmd_drop_i   (1'b0),
+    .cmd_id_i     (cmd_id),
+    .cmd_addr_i   (cmd_addr),
+    .cmd_beats_i  (cmd_beats),
+    .beat_valid_o (beat_valid),
+    .beat_ready_i (beat_ready),
+    .beat_o       (beat),
+    .err_o        (rd_err)
   );
 
   // Beats requested and not yet taken from the queue.
@@ -287,33 +159,13 @@ module pto_nz_load #(
   pto_nz_path #(
     .GmBytes   (GmBytes),
     .WordBytes (LocalDataWidth / 8),
-    .AddrWidth (LocalAddrWidth),
-    .NumActive (NumActive),
-    .IdWidth   (IdWidth),
     .TileLog2  (TileLog2)
   ) u_path (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
-    .job_valid_i  (job_start && read_ready),
+    .clk_i, .rst_ni, .dst_req_o, .dst_gnt_i, .dst_addr_o, .dst_be_o, .dst_wdata_o,
+    .job_valid_i  (start_valid && read_ready),
     .job_ready_o  (rows_ready),
-    .job_id_i     (new_id),
-    .job_tiled_i  (job_tiled),
-    .job_small_i  (job_small),
-    .job_elem_i   (job_elem),
-    .job_dense_i  (job_dense),
-    .job_pack_i   (job_pack),
-    .job_chans_i  (job_chans),
-    .job_tail_i   (job_tail),
-    .job_row_i    (job_row),
-    .job_rows_i   (job_rows),
-    .job_groups_i (job_groups),
-    .job_src_i    (job_src[GmLane-1:0]),
-    .job_inner_i  (job_inner[GmLane-1:0]),
-    .job_outer_i  (job_outer[GmLane-1:0]),
-    .job_dst_i    (job_dst),
-    .job_loop2_i  (job_loop2),
-    .job_loop3_i  (job_loop3),
-    .job_loop4_i  (job_loop4),
+    .job_id_i     (start_id),
+    .job_i        (job),
     .err_i        (err),
     .abort_i      (abort),
     .abort_id_i   (abort_id),
@@ -322,37 +174,16 @@ module pto_nz_load #(
     .beat_valid_i (beat_valid),
     .beat_ready_o (beat_ready),
     .beat_i       (beat),
-    .dst_req_o    (dst_req_o),
-    .dst_gnt_i    (dst_gnt_i),
-    .dst_addr_o   (dst_addr_o),
-    .dst_be_o     (dst_be_o),
-    .dst_wdata_o  (dst_wdata_o),
     .out_id_o     (out_id),
     .fin_valid_o  (fin_valid)
   );
 
-  // ---- constants and ports this unit does not use ----
   assign dst_space_o   = `PTO_SPACE_L1;
   assign m_axi_arid    = {AxiIdWidth{1'b0}};
   assign m_axi_arsize  = GmLane[2:0];
   assign m_axi_arburst = 2'b01;
-  assign src_req_o     = 1'b0;
-  assign src_space_o   = 3'd0;
-  assign src_addr_o    = {LocalAddrWidth{1'b0}};
-  assign m_axi_awid    = {AxiIdWidth{1'b0}};
-  assign m_axi_awaddr  = {GmAddrWidth{1'b0}};
-  assign m_axi_awlen   = 8'd0;
-  assign m_axi_awsize  = 3'd0;
-  assign m_axi_awburst = 2'd0;
-  assign m_axi_awvalid = 1'b0;
-  assign m_axi_wdata   = {GmDataWidth{1'b0}};
-  assign m_axi_wstrb   = {GmBytes{1'b0}};
-  assign m_axi_wlast   = 1'b0;
-  assign m_axi_wvalid  = 1'b0;
-  assign m_axi_bready  = 1'b0;
 
-  wire unused = &{1'b0, src_gnt_i, src_rvalid_i, src_rdata_i, src_err_i, m_axi_rid, m_axi_awready,
-                  m_axi_wready, m_axi_bid, m_axi_bresp, m_axi_bvalid, asked[BeatCount+8:BeatCount]};
+  wire unused = &{1'b0, err_now_unused, m_axi_rid, asked[BeatCount+8:BeatCount]};
 endmodule
 
 `default_nettype wire

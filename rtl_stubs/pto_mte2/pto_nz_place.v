@@ -10,38 +10,25 @@
 //   line_valid   _/~~~~~~~\_______      two rows that fill one small-C0 block
 //   block_valid  _____/~~~\_______      with the line that fills it; stays until block_ready
 `default_nettype none
+`include "pto_records.vh"
 
-module pto_nz_place #(
-  parameter integer BlockWidth = 15          // bits of a 32-byte block number in L1
-) (
-  input  wire                  clk_i,         // clock
-  input  wire                  rst_ni,        // asynchronous reset, active low
-  input  wire                  line_valid_i,  // a line is there
-  output wire                  line_ready_o,  // it is taken
-  input  wire [255:0]          line_i,        // the line
-  input  wire                  line_null_i,   // no line: the op ends here, cut short
-  input  wire                  line_first_i,  // first line of its row
-  input  wire                  line_last_i,   // last line of its row
-  input  wire                  line_final_i,  // of the last row of its op
-  input  wire                  line_tiled_i,  // goes to a tile
-  input  wire                  line_small_i,  // small-C0 packing
-  input  wire [1:0]            line_elem_i,   // log2 of the element size
-  input  wire [2:0]            line_chans_i,  // small-C0: channels
-  input  wire [2:0]            line_slot_i,   // small-C0: its first cell
-  input  wire                  line_full_i,   // small-C0: it fills its block
-  input  wire [BlockWidth-1:0] line_base_i,   // block of the first line of its row
-  input  wire [BlockWidth-1:0] line_pace_i,   // to the block of the next line
-  output wire                  tile_valid_o,  // the line goes to a tile
-  input  wire                  tile_ready_i,  // it is taken
-  output wire [4:0]            tile_chunk_o,  // its number in its row
-  output wire                  block_valid_o, // a block is there
-  input  wire                  block_ready_i, // it is taken
-  output wire                  block_write_o, // it is to be written, else a mere end of an op
-  output wire                  block_fin_o,   // last block of its op
-  output wire [BlockWidth-1:0] block_addr_o,  // block number
-  output wire [255:0]          block_o        // the block
+module pto_nz_place (
+  input  wire               clk_i,         // clock
+  input  wire               rst_ni,        // asynchronous reset, active low
+  input  wire               line_valid_i,  // a line is there
+  output wire               line_ready_o,  // it is taken
+  input  wire pto_nz_line_t line_of_i,     // its row, and its place in it
+  input  wire [255:0]       line_i,        // the line
+  output wire               tile_valid_o,  // the line goes to a tile
+  input  wire               tile_ready_i,  // it is taken
+  output wire [4:0]         tile_chunk_o,  // its number in its row
+  output wire               block_valid_o, // a block is there
+  input  wire               block_ready_i, // it is taken
+  output wire               block_cut_o,   // it is a mere end of an op
+  output wire pto_block_t   block_at_o,    // its destination
+  output wire [255:0]       block_o        // the block
 );
-  reg [BlockWidth-1:0] addr_q;               // block of the line that follows in the row
+  reg [14:0]           addr_q;               // block of the line that follows in the row
   reg [4:0]            chunk_q;              // its number
   reg                  part_q;               // collect_q holds cells of an incomplete block
   reg [255:0]          collect_q;
@@ -64,23 +51,26 @@ module pto_nz_place #(
     end
   endfunction
 
-  wire [255:0] cells     = spread(line_i, line_elem_i, line_chans_i)
-                        << {line_slot_i << line_elem_i, 5'd0};     // a cell is 4 elements
+  wire [2:0]   slot      = line_of_i.row.slot;
+  wire [1:0]   elem      = line_of_i.row.elem;
+  wire [255:0] cells     = spread(line_i, elem, line_of_i.row.chans)
+                        << {slot << elem, 5'd0};           // a cell is 4 elements
   wire [255:0] collected = part_q ? collect_q | cells : cells;
-  wire         collect   = line_small_i && !line_full_i && !line_null_i;  // no block yet
+  wire         collect   = line_of_i.row.small_c0 && !line_of_i.row.full && !line_of_i.cut;  // no block yet
 
-  assign tile_valid_o  = line_valid_i && line_tiled_i;
-  assign tile_chunk_o  = line_first_i ? 5'd0 : chunk_q;
-  assign block_valid_o = line_valid_i && !line_tiled_i && !collect;
-  assign block_write_o = !line_null_i;
-  assign block_fin_o   = line_null_i || (line_final_i && line_last_i);
-  assign block_addr_o  = line_first_i ? line_base_i : addr_q;
-  assign block_o       = line_small_i ? collected : line_i;
-  assign line_ready_o  = line_tiled_i ? tile_ready_i : collect || block_ready_i;
+  assign tile_valid_o  = line_valid_i && line_of_i.row.tiled;
+  assign tile_chunk_o  = line_of_i.first ? 5'd0 : chunk_q;
+  assign block_valid_o = line_valid_i && !line_of_i.row.tiled && !collect;
+  assign block_cut_o   = line_of_i.cut;
+  wire   block_fin     = line_of_i.cut || (line_of_i.row.final_row && line_of_i.last);
+  wire [14:0] block_addr = line_of_i.first ? line_of_i.row.base : addr_q;
+  assign block_at_o    = {block_fin, line_of_i.row.id, block_addr};
+  assign block_o       = line_of_i.row.small_c0 ? collected : line_i;
+  assign line_ready_o  = line_of_i.row.tiled ? tile_ready_i : collect || block_ready_i;
 
   always @(posedge clk_i) begin
     if (line_valid_i && line_ready_o) begin
-      addr_q    <= block_addr_o + line_pace_i;
+      addr_q    <= block_addr + line_of_i.row.pace;
       chunk_q   <= tile_chunk_o + 5'd1;
       collect_q <= collected;
     end
@@ -88,8 +78,9 @@ module pto_nz_place #(
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) part_q <= 1'b0;
-    else if (line_valid_i && line_ready_o) part_q <= collect && !line_tiled_i;
+    else if (line_valid_i && line_ready_o) part_q <= collect && !line_of_i.row.tiled;
   end
+  wire unused = &{1'b0, line_of_i};
 endmodule
 
 `default_nettype wire

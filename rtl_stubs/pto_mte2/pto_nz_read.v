@@ -11,36 +11,27 @@
 //   job_valid  _/~~~\_______________      one row over a 4 KiB boundary
 //   cmd_valid  _________/~~~~~~~\___      two commands, each stays until cmd_ready
 `default_nettype none
+`include "pto_records.vh"
 
 module pto_nz_read #(
-  parameter integer GmBytes     = 32,        // bytes of a bus word: 16, 32 or 64
-  parameter integer GmAddrWidth = 40,        // bits of a GM byte address
-  parameter integer NumActive   = 16,        // ops in flight
-  parameter integer IdWidth     = 4,         // bits of an op number
-  parameter integer TileLog2    = 7          // log2 of the units of a chunk
+  parameter integer GmBytes  = 32,           // bytes of a bus word: 16, 32 or 64
+  parameter integer TileLog2 = 7             // log2 of the units of a chunk
 ) (
-  input  wire                   clk_i,        // clock
-  input  wire                   rst_ni,       // asynchronous reset, active low
-  input  wire                   job_valid_i,  // a job is there
-  output wire                   job_ready_o,  // it is taken
-  input  wire [IdWidth-1:0]     job_id_i,     // op number
-  input  wire                   job_tiled_i,  // rows are read tile by tile
-  input  wire [1:0]             job_unit_i,   // log2 of the bytes of a unit of the tile
-  input  wire [22:0]            job_row_i,    // bytes of a row
-  input  wire [15:0]            job_rows_i,   // rows of a group
-  input  wire [11:0]            job_groups_i, // groups less 1
-  input  wire [GmAddrWidth-1:0] job_src_i,    // GM address of the first row
-  input  wire [GmAddrWidth-1:0] job_inner_i,  // distance of rows
-  input  wire [GmAddrWidth-1:0] job_outer_i,  // distance of groups
-  input  wire [NumActive-1:0]   err_i,        // per op: an access failed
-  output wire                   abort_o,      // no more commands of op abort_id_o
-  output wire [IdWidth-1:0]     abort_id_o,   // that op
-  input  wire                   abort_ack_i,  // its beats are gone
-  output wire                   cmd_valid_o,  // a burst is there
-  input  wire                   cmd_ready_i,  // it is taken
-  output wire [IdWidth-1:0]     cmd_id_o,     // op number
-  output wire [GmAddrWidth-1:0] cmd_addr_o,   // address of the first bus word
-  output wire [8:0]             cmd_beats_o   // beats, 1 to 256
+  input  wire                       clk_i,       // clock
+  input  wire                       rst_ni,      // asynchronous reset, active low
+  input  wire                       job_valid_i, // a job is there
+  output wire                       job_ready_o, // it is taken
+  input  wire [3:0]                 job_id_i,    // op number
+  input  wire pto_nz_job_t          job_i,       // the job
+  input  wire [`PTO_NUM_ACTIVE-1:0] err_i,       // per op: an access failed
+  output wire                       abort_o,     // no more commands of op abort_id_o
+  output wire [3:0]                 abort_id_o,  // that op
+  input  wire                       abort_ack_i, // its beats are gone
+  output wire                       cmd_valid_o, // a burst is there
+  input  wire                       cmd_ready_i, // it is taken
+  output wire [3:0]                 cmd_id_o,    // op number
+  output wire [39:0]                cmd_addr_o,  // address of the first bus word
+  output wire [8:0]                 cmd_beats_o  // beats, 1 to 256
 );
   localparam integer LaneBits  = $clog2(GmBytes);
   localparam integer IndexBits = 12 - LaneBits;            // bus word within its 4 KiB page
@@ -48,14 +39,15 @@ module pto_nz_read #(
   localparam [8:0]   PAGE_BEATS = 9'd1 << IndexBits;
 
   // ---- the current row ----
-  reg [IdWidth-1:0]     id_q;
+  reg [3:0]             id_q;
   reg [1:0]             unit_q;
-  reg [GmAddrWidth-1:0] inner_q, outer_q;
-  reg [GmAddrWidth-1:0] addr_q;              // of the current row or chunk
-  reg [GmAddrWidth-1:0] chunk_q;             // first row of the current tile
-  reg [GmAddrWidth-1:0] column_q;            // first row of the next C0 column
-  reg [GmAddrWidth-1:0] group_q;             // first row of the current group
+  reg [39:0]            inner_q, outer_q;
+  reg [39:0]            addr_q;              // of the current row or chunk
+  reg [39:0]            chunk_q;             // first row of the current tile
+  reg [39:0]            column_q;            // first row of the next C0 column
+  reg [39:0]            group_q;             // first row of the current group
 
+  wire [1:0]  job_unit = job_i.small_c0 ? 2'd3 : job_i.elem;  // log2 of the bytes of a unit of the tile
   wire        active, step, kill, first;
   wire [2:0]  level;
   wire [22:0] len;
@@ -66,16 +58,15 @@ module pto_nz_read #(
     .RowWidth (23),
     .TileLog2 (TileLog2)
   ) u_nest (
-    .clk_i       (clk_i),
-    .rst_ni      (rst_ni),
+    .clk_i, .rst_ni,
     .load_i      (job_valid_i),
     .ready_o     (job_ready_o),
     .kill_i      (kill),
-    .tiled_i     (job_tiled_i),
-    .unit_i      (job_unit_i),
-    .row_i       (job_row_i),
-    .rows_i      (job_rows_i),
-    .groups_i    (job_groups_i),
+    .tiled_i     (job_i.tiled && !job_i.dense),
+    .unit_i      (job_unit),
+    .row_i       (job_i.dense ? job_i.span : {5'd0, job_i.row}),
+    .rows_i      (job_i.dense ? 16'd1 : job_i.rows),
+    .groups_i    (job_i.groups),
     .active_o    (active),
     .step_i      (step),
     .level_o     (level),
@@ -85,22 +76,21 @@ module pto_nz_read #(
     .tile_rows_o (tile_rows_unused)
   );
 
-  wire [GmAddrWidth-1:0] chunk_bytes = {{(GmAddrWidth - 1){1'b0}}, 1'b1}
-                                    << (TileLog2[3:0] + {2'd0, unit_q});
-  wire [GmAddrWidth-1:0] next_row   = addr_q + inner_q;
-  wire [GmAddrWidth-1:0] next_chunk = chunk_q + chunk_bytes;
-  wire [GmAddrWidth-1:0] next_group = group_q + outer_q;
-  wire [GmAddrWidth-1:0] next_col   = first ? next_row : column_q;
+  wire [39:0] chunk_bytes = 40'd1 << (TileLog2[3:0] + {2'd0, unit_q});
+  wire [39:0] next_row   = addr_q + inner_q;
+  wire [39:0] next_chunk = chunk_q + chunk_bytes;
+  wire [39:0] next_group = group_q + outer_q;
+  wire [39:0] next_col   = first ? next_row : column_q;
 
   always @(posedge clk_i) begin
     if (job_ready_o) begin
       id_q    <= job_id_i;
-      unit_q  <= job_unit_i;
-      inner_q <= job_inner_i;
-      outer_q <= job_outer_i;
-      addr_q  <= job_src_i;
-      chunk_q <= job_src_i;
-      group_q <= job_src_i;
+      unit_q  <= job_unit;
+      inner_q <= job_i.inner;
+      outer_q <= job_i.outer;
+      addr_q  <= job_i.src;
+      chunk_q <= job_i.src;
+      group_q <= job_i.src;
     end else if (step) begin
       case (level)
         3'd0: addr_q <= next_row;
@@ -124,12 +114,12 @@ module pto_nz_read #(
 
   // ---- its bursts ----
   reg                    cut_q;
-  reg [IdWidth-1:0]      cut_id_q;
-  reg [GmAddrWidth-1:12] page_q;
+  reg [3:0]              cut_id_q;
+  reg [39:12]            page_q;
   reg [IndexBits-1:0]    index_q;
   reg [BeatBits-1:0]     more_q;             // beats of the row still to command, less 1
   reg                    abort_q;
-  reg [IdWidth-1:0]      abort_id_q;
+  reg [3:0]              abort_id_q;
 
   wire [23:0] row_span    = {{(24 - LaneBits){1'b0}}, addr_q[LaneBits-1:0]} + {1'b0, len}
                           - 24'd1;
@@ -164,7 +154,7 @@ module pto_nz_read #(
     if (failed) abort_id_q <= cut_id_q;
     if (cut_free) begin
       cut_id_q <= id_q;
-      page_q   <= addr_q[GmAddrWidth-1:12];
+      page_q   <= addr_q[39:12];
       index_q  <= addr_q[11:LaneBits];
       more_q   <= row_span[23:LaneBits];
     end else if (cmd_fire) begin
@@ -174,7 +164,7 @@ module pto_nz_read #(
     end
   end
 
-  wire unused = &{1'b0, row_span[LaneBits-1:0], index_unused, tile_rows_unused};
+  wire unused = &{1'b0, job_i, row_span[LaneBits-1:0], index_unused, tile_rows_unused};
 endmodule
 
 `default_nettype wire

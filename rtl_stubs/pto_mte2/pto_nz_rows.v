@@ -10,63 +10,31 @@
 //   job_valid  _/~~~\___________      job of two rows
 //   row_valid  _________/~~~~~~~\     each stays until row_ready
 `default_nettype none
+`include "pto_records.vh"
 
 module pto_nz_rows #(
-  parameter integer GmBytes    = 32,         // bytes of a bus word: 16, 32 or 64
-  parameter integer BlockWidth = 15,         // bits of a 32-byte block number in L1
-  parameter integer IdWidth    = 4,          // bits of an op number
-  parameter integer TileLog2   = 7           // log2 of the blocks of a tile
+  parameter integer GmBytes  = 32,           // bytes of a bus word: 16, 32 or 64
+  parameter integer TileLog2 = 7             // log2 of the blocks of a tile
 ) (
-  input  wire                       clk_i,        // clock
-  input  wire                       rst_ni,       // asynchronous reset, active low
-  input  wire                       job_valid_i,  // a job is there
-  output wire                       job_ready_o,  // it is taken
-  input  wire [IdWidth-1:0]         job_id_i,     // op number
-  input  wire                       job_tiled_i,  // rows go through the transpose tiles
-  input  wire                       job_small_i,  // small-C0 packing
-  input  wire [1:0]                 job_elem_i,   // log2 of the element size
-  input  wire                       job_dense_i,  // a matrix is read as one span
-  input  wire                       job_pack_i,   // a row is the source of one small-C0 block
-  input  wire [2:0]                 job_chans_i,  // small-C0: channels
-  input  wire [5:0]                 job_tail_i,   // pack: bytes of the last row of a matrix
-  input  wire [17:0]                job_row_i,    // bytes of a row
-  input  wire [15:0]                job_rows_i,   // rows of a matrix
-  input  wire [11:0]                job_groups_i, // matrices less 1
-  input  wire [$clog2(GmBytes)-1:0] job_src_i,    // low bits of the source address
-  input  wire [$clog2(GmBytes)-1:0] job_inner_i,  // low bits of the distance of rows
-  input  wire [$clog2(GmBytes)-1:0] job_outer_i,  // low bits of the distance of matrices
-  input  wire [BlockWidth-1:0]      job_dst_i,    // first L1 block
-  input  wire [BlockWidth-1:0]      job_loop2_i,  // blocks from row n to n + 1
-  input  wire [BlockWidth-1:0]      job_loop3_i,  // blocks from C0 column c to c + 1
-  input  wire [BlockWidth-1:0]      job_loop4_i,  // blocks from group g to g + 1
-  input  wire                       abort_ack_i,  // op abort_id_i ends here, cut short
-  input  wire [IdWidth-1:0]         abort_id_i,   // that op
-  output wire                       row_valid_o,  // a row is there
-  input  wire                       row_ready_i,  // it is taken
-  output wire [IdWidth-1:0]         row_id_o,     // op number
-  output wire [$clog2(GmBytes)-1:0] row_lane_o,   // lane of its first byte
-  output wire [17:0]                row_len_o,    // bytes
-  output wire                       row_share_o,  // its first word is the last of the row before
-  output wire                       row_final_o,  // last row of the op
-  output wire                       row_tiled_o,  // goes to a tile
-  output wire                       row_small_o,  // small-C0 packing
-  output wire [1:0]                 row_elem_o,   // log2 of the element size
-  output wire [2:0]                 row_chans_o,  // small-C0: channels
-  output wire [2:0]                 row_slot_o,   // small-C0: cell of the block
-  output wire                       row_full_o,   // small-C0: last row of its block
-  output wire [BlockWidth-1:0]      row_base_o,   // first L1 block of the row or the tile
-  output wire [BlockWidth-1:0]      row_pace_o,   // to the block of the next line or tile column
-  output wire [4:0]                 row_index_o,  // tiled: row of the tile
-  output wire [5:0]                 row_count_o,  // tiled: rows of the tile
-  output wire                       row_close_o   // tiled: last row of the tile
+  input  wire              clk_i,       // clock
+  input  wire              rst_ni,      // asynchronous reset, active low
+  input  wire              job_valid_i, // a job is there
+  output wire              job_ready_o, // it is taken
+  input  wire [3:0]        job_id_i,    // op number
+  input  wire pto_nz_job_t job_i,       // the job
+  input  wire              abort_ack_i, // op abort_id_i ends here, cut short
+  input  wire [3:0]        abort_id_i,  // that op
+  output wire              row_valid_o, // a row is there
+  input  wire              row_ready_i, // it is taken
+  output wire pto_nz_row_t row_o        // the row
 );
   localparam integer LaneBits = $clog2(GmBytes);
-  localparam integer JobWidth = IdWidth + 6 + 3 + 6 + 18 + 16 + 12 + 3*LaneBits + 4*BlockWidth;
+  localparam integer JobWidth = 4 + 6 + 3 + 6 + 18 + 16 + 12 + 3*LaneBits + 4*15;
 
   // ---- jobs with beats being read ----
   wire                  next_valid, next_ready;
   wire [JobWidth-1:0]   next_job;
-  wire [IdWidth-1:0]    n_id;
+  wire [3:0]            n_id;
   wire                  n_tiled, n_small, n_dense, n_pack;
   wire [1:0]            n_elem;
   wire [2:0]            n_chans;
@@ -75,19 +43,19 @@ module pto_nz_rows #(
   wire [15:0]           n_rows;
   wire [11:0]           n_groups;
   wire [LaneBits-1:0]   n_src, n_inner, n_outer;
-  wire [BlockWidth-1:0] n_dst, n_loop2, n_loop3, n_loop4;
+  wire [14:0]           n_dst, n_loop2, n_loop3, n_loop4;
 
   pto_fifo #(
     .Width(JobWidth),
     .Depth(4)
   ) u_jobs (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (job_valid_i),
     .wr_ready_o (job_ready_o),
-    .wr_data_i  ({job_id_i, job_tiled_i, job_small_i, job_elem_i, job_dense_i, job_pack_i,
-                  job_chans_i, job_tail_i, job_row_i, job_rows_i, job_groups_i, job_src_i,
-                  job_inner_i, job_outer_i, job_dst_i, job_loop2_i, job_loop3_i, job_loop4_i}),
+    .wr_data_i  ({job_id_i, job_i.tiled, job_i.small_c0, job_i.elem, job_i.dense, job_i.pack,
+                  job_i.chans, job_i.tail, job_i.row, job_i.rows, job_i.groups,
+                  job_i.src[LaneBits-1:0], job_i.inner[LaneBits-1:0], job_i.outer[LaneBits-1:0],
+                  job_i.dst, job_i.loop2, job_i.loop3, job_i.loop4}),
     .rd_valid_o (next_valid),
     .rd_ready_i (next_ready),
     .rd_data_o  (next_job)
@@ -96,7 +64,7 @@ module pto_nz_rows #(
           n_groups, n_src, n_inner, n_outer, n_dst, n_loop2, n_loop3, n_loop4} = next_job;
 
   // ---- the current job ----
-  reg [IdWidth-1:0]    id_q;
+  reg [3:0]            id_q;
   reg                  tiled_q, small_q, dense_q, pack_q;
   reg [1:0]            elem_q;
   reg [2:0]            chans_q;
@@ -108,22 +76,23 @@ module pto_nz_rows #(
   reg [LaneBits-1:0]   gap_q;                // bytes between rows, when dense
   reg                  share_q;
   reg [2:0]            slot_q;
-  reg [BlockWidth-1:0] loop3_q, loop4_q;
-  reg [BlockWidth-1:0] pace_q;               // tiled: blocks per tile column; small: 1
-  reg [BlockWidth-1:0] advance_q;            // to the next row (plain)
-  reg [BlockWidth-1:0] base_q, column_q, group_q;
+  reg [14:0]           loop3_q, loop4_q;
+  reg [14:0]           pace_q;               // tiled: blocks per tile column; small: 1
+  reg [14:0]           advance_q;            // to the next row (plain)
+  reg [14:0]           base_q, column_q, group_q;
 
   wire        active, first_unused;
   wire [2:0]  level;
   wire [17:0] len;
+  wire [4:0]  index;                         // row of the tile
+  wire [5:0]  count;                         // rows of the tile
   wire        step = active && row_ready_i;
 
   pto_nz_nest #(
     .RowWidth (18),
     .TileLog2 (TileLog2)
   ) u_nest (
-    .clk_i       (clk_i),
-    .rst_ni      (rst_ni),
+    .clk_i, .rst_ni,
     .load_i      (next_valid),
     .ready_o     (next_ready),
     .kill_i      (abort_ack_i && active && id_q == abort_id_i),
@@ -137,40 +106,33 @@ module pto_nz_rows #(
     .level_o     (level),
     .len_o       (len),
     .first_o     (first_unused),
-    .index_o     (row_index_o),
-    .tile_rows_o (row_count_o)
+    .index_o     (index),
+    .tile_rows_o (count)
   );
 
   wire       group_end = level == 3'd3 || level == 3'd4;
   wire [3:0] cells     = 4'd8 >> elem_q;     // rows of a small-C0 block
   wire       slot_end  = pack_q || {1'b0, slot_q} == cells - 4'd1;
 
+  wire        row_full  = slot_end || group_end;
+  wire [17:0] row_len   = (pack_q && group_end) ? {12'd0, tail_q} : len;
+  wire [5:0]  row_lane  = {{(6 - LaneBits){1'b0}}, lane_q};
+
   assign row_valid_o = active;
-  assign row_id_o    = id_q;
-  assign row_lane_o  = lane_q;
-  assign row_len_o   = (pack_q && group_end) ? {12'd0, tail_q} : len;
-  assign row_share_o = share_q;
-  assign row_final_o = level == 3'd4;
-  assign row_tiled_o = tiled_q;
-  assign row_small_o = small_q;
-  assign row_elem_o  = elem_q;
-  assign row_chans_o = chans_q;
-  assign row_slot_o  = slot_q;
-  assign row_full_o  = slot_end || group_end;
-  assign row_base_o  = base_q;
-  assign row_pace_o  = tiled_q ? pace_q : loop3_q;
-  assign row_close_o = level != 3'd0;
+  assign row_o = {id_q, row_lane, share_q, level == 3'd4, tiled_q, small_q, elem_q, chans_q, slot_q,
+                  row_full, base_q, tiled_q ? pace_q : loop3_q, index, count, level != 3'd0,
+                  row_len};
 
   // ---- the next row ----
   // A word ends a dense row and begins the next unless the row, or the gap, reaches its end.
-  wire [LaneBits-1:0]   end_lane = lane_q + row_len_o[LaneBits-1:0]
+  wire [LaneBits-1:0]   end_lane = lane_q + row_len[LaneBits-1:0]
                                  - {{(LaneBits - 1){1'b0}}, 1'b1};
   wire [LaneBits:0]     reach    = {1'b0, end_lane} + {1'b0, gap_q} + {{LaneBits{1'b0}}, 1'b1};
   wire                  share_d  = dense_q && !reach[LaneBits];
   wire [LaneBits-1:0]   next_lane  = lane_q + inner_q;
   wire [LaneBits-1:0]   next_glane = group_lane_q + outer_q;
-  wire [BlockWidth-1:0] next_col   = column_q + loop3_q;
-  wire [BlockWidth-1:0] next_group = group_q + loop4_q;
+  wire [14:0]           next_col   = column_q + loop3_q;
+  wire [14:0]           next_group = group_q + loop4_q;
 
   always @(posedge clk_i) begin
     if (next_ready) begin
@@ -192,20 +154,20 @@ module pto_nz_rows #(
       slot_q        <= 3'd0;
       loop3_q       <= n_loop3;
       loop4_q       <= n_loop4;
-      pace_q        <= n_small ? {{(BlockWidth - 1){1'b0}}, 1'b1} : n_loop2;
+      pace_q        <= n_small ? 15'd1 : n_loop2;
       advance_q     <= n_loop2;
       base_q        <= n_dst;
       column_q      <= n_dst;
       group_q       <= n_dst;
     end else if (step) begin
-      slot_q <= row_full_o ? 3'd0 : slot_q + 3'd1;
+      slot_q <= row_full ? 3'd0 : slot_q + 3'd1;
       case (level)
         3'd0: begin
           lane_q  <= next_lane;
           share_q <= share_d;
           if (!tiled_q) begin
             if (!small_q) base_q <= base_q + advance_q;
-            else if (row_full_o) base_q <= base_q + pace_q;
+            else if (row_full) base_q <= base_q + pace_q;
           end
         end
         3'd1: begin
@@ -232,7 +194,7 @@ module pto_nz_rows #(
     end
   end
 
-  wire unused = &{1'b0, first_unused};
+  wire unused = &{1'b0, first_unused, job_i};
 endmodule
 
 `default_nettype wire

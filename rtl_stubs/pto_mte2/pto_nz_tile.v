@@ -15,38 +15,23 @@
 //   line_valid   _/~~~~~~~\_______________      tile of two rows, one line each
 //   block_valid  _________________/~~~~~~~      a block per column, each until block_ready
 `default_nettype none
+`include "pto_records.vh"
 
-module pto_nz_tile #(
-  parameter integer BlockWidth = 15,         // bits of a 32-byte block number in L1
-  parameter integer IdWidth    = 4           // bits of an op number
-) (
-  input  wire                  clk_i,         // clock
-  input  wire                  rst_ni,        // asynchronous reset, active low
-  input  wire                  line_valid_i,  // a line is there
-  output wire                  line_ready_o,  // it is taken
-  input  wire [255:0]          line_i,        // the line
-  input  wire                  line_null_i,   // no line: the op ends here, cut short
-  input  wire                  line_last_i,   // last line of its row
-  input  wire [4:0]            line_chunk_i,  // its number in its row
-  input  wire [4:0]            line_index_i,  // row of the tile
-  input  wire                  line_close_i,  // of the last row of the tile
-  input  wire                  line_final_i,  // of the last row of the op
-  input  wire [10:0]           line_len_i,    // bytes of the row, at most 128 units
-  input  wire [5:0]            line_count_i,  // rows of the tile
-  input  wire                  line_small_i,  // small-C0
-  input  wire [1:0]            line_elem_i,   // log2 of the element size
-  input  wire [IdWidth-1:0]    line_id_i,     // op number
-  input  wire [BlockWidth-1:0] line_base_i,   // L1 block of the first column
-  input  wire [BlockWidth-1:0] line_pace_i,   // to the block of the next column
-  output wire                  block_valid_o, // a block is there
-  input  wire                  block_ready_i, // it is taken
-  output wire                  block_write_o, // it is to be written, else a mere end of an op
-  output wire                  block_fin_o,   // last block of its op
-  output wire [IdWidth-1:0]    block_id_o,    // op number
-  output wire [BlockWidth-1:0] block_addr_o,  // block number
-  output wire [255:0]          block_o        // the block
+module pto_nz_tile (
+  input  wire               clk_i,         // clock
+  input  wire               rst_ni,        // asynchronous reset, active low
+  input  wire               line_valid_i,  // a line is there
+  output wire               line_ready_o,  // it is taken
+  input  wire [255:0]       line_i,        // the line
+  input  wire pto_nz_line_t line_of_i,     // its row, at most 128 units, and its place in it
+  input  wire [4:0]         line_chunk_i,  // its number in its row
+  output wire               block_valid_o, // a block is there
+  input  wire               block_ready_i, // it is taken
+  output wire               block_cut_o,   // it is a mere end of an op
+  output wire pto_block_t   block_at_o,    // its destination
+  output wire [255:0]       block_o        // the block
 );
-  localparam integer TileWidth = 1 + 1 + IdWidth + 2*BlockWidth + 7 + 6 + 1 + 2;
+  localparam integer TileWidth = 1 + 1 + 4 + 2*15 + 7 + 6 + 1 + 2;
 
   // ---- fill ----
   reg [2:0] fill_q;                          // first region of the tile being filled
@@ -54,14 +39,14 @@ module pto_nz_tile #(
   wire      push_ready;
   wire      release_one;                     // a region was read for the last time
 
-  wire [1:0]  unit      = line_small_i ? 2'd3 : line_elem_i;
-  wire [11:0] at        = ({7'd0, line_chunk_i} << (3'd5 - {1'b0, unit})) | {7'd0, line_index_i};
-  wire [10:0] last_unit = (line_len_i - 11'd1) >> unit;            // units of the row less 1
+  wire [1:0]  unit      = line_of_i.row.small_c0 ? 2'd3 : line_of_i.row.elem;
+  wire [11:0] at        = ({7'd0, line_chunk_i} << (3'd5 - {1'b0, unit})) | {7'd0, line_of_i.row.index};
+  wire [10:0] last_unit = (line_of_i.row.len[10:0] - 11'd1) >> unit;            // units of the row less 1
   wire        has_room  = {2'd0, at[6:5]} < free_q;
-  wire        closes    = line_null_i || (line_last_i && line_close_i);
-  assign      line_ready_o = line_null_i ? push_ready : has_room && (!closes || push_ready);
+  wire        closes    = line_of_i.cut || (line_of_i.last && line_of_i.row.close);
+  assign      line_ready_o = line_of_i.cut ? push_ready : has_room && (!closes || push_ready);
   wire        take      = line_valid_i && line_ready_o;
-  wire        fill      = take && !line_null_i;
+  wire        fill      = take && !line_of_i.cut;
   wire [3:0]  taken     = (fill && closes) ? {2'd0, last_unit[6:5]} + 4'd1 : 4'd0;
 
   always @(posedge clk_i or negedge rst_ni) begin
@@ -85,12 +70,13 @@ module pto_nz_tile #(
     end
   endfunction
 
-  wire [255:0] stored = rotate(line_i, line_index_i << unit);
+  wire [4:0]   index  = line_of_i.row.index;
+  wire [255:0] stored = rotate(line_i, index << unit);
 
   // ---- tiles that are full ----
   wire                  tile_valid, tile_ready, t_null, t_fin, t_small;
-  wire [IdWidth-1:0]    t_id;
-  wire [BlockWidth-1:0] t_base, t_pace;
+  wire [3:0]            t_id;
+  wire [14:0]           t_base, t_pace;
   wire [6:0]            t_last;
   wire [5:0]            t_count;
   wire [1:0]            t_elem;
@@ -99,12 +85,11 @@ module pto_nz_tile #(
     .Width(TileWidth),
     .Depth(8)
   ) u_tiles (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (take && closes),
     .wr_ready_o (push_ready),
-    .wr_data_i  ({line_null_i, line_null_i || line_final_i, line_id_i, line_base_i, line_pace_i,
-                  line_null_i ? 7'd0 : last_unit[6:0], line_count_i, line_small_i, line_elem_i}),
+    .wr_data_i  ({line_of_i.cut, line_of_i.cut || line_of_i.row.final_row, line_of_i.row.id, line_of_i.row.base, line_of_i.row.pace,
+                  line_of_i.cut ? 7'd0 : last_unit[6:0], line_of_i.row.count, line_of_i.row.small_c0, line_of_i.row.elem}),
     .rd_valid_o (tile_valid),
     .rd_ready_i (tile_ready),
     .rd_data_o  ({t_null, t_fin, t_id, t_base, t_pace, t_last, t_count, t_small, t_elem})
@@ -112,15 +97,15 @@ module pto_nz_tile #(
 
   // ---- column to read (a), column at the memory's output (b) ----
   reg                  a_valid_q, a_null_q, a_fin_q, a_small_q;
-  reg [IdWidth-1:0]    a_id_q;
-  reg [BlockWidth-1:0] a_addr_q, a_pace_q;
+  reg [3:0]            a_id_q;
+  reg [14:0]           a_addr_q, a_pace_q;
   reg [6:0]            a_at_q, a_last_q;     // column, last column
   reg [2:0]            a_region_q;           // first region of the tile
   reg [5:0]            a_count_q;
   reg [1:0]            a_elem_q;
   reg                  b_valid_q, b_null_q, b_fin_q, b_small_q, b_last_q;
-  reg [IdWidth-1:0]    b_id_q;
-  reg [BlockWidth-1:0] b_addr_q;
+  reg [3:0]            b_id_q;
+  reg [14:0]           b_addr_q;
   reg [6:0]            b_at_q;
   reg [2:0]            b_region_q;
   reg [5:0]            b_count_q;
@@ -227,13 +212,11 @@ module pto_nz_tile #(
   wire [255:0] column  = rotate(fetched, 5'd0 - b_back) & ~({256{1'b1}} << {b_bytes, 3'b000});
 
   assign block_valid_o = b_valid_q;
-  assign block_write_o = !b_null_q;
-  assign block_fin_o   = b_fin_q;
-  assign block_id_o    = b_id_q;
-  assign block_addr_o  = b_addr_q;
+  assign block_cut_o   = b_null_q;
+  assign block_at_o    = {b_fin_q, b_id_q, b_addr_q};
   assign block_o       = b_small_q ? sort(column, b_elem_q) : column;
 
-  wire unused = &{1'b0, at[11:7], last_unit[10:7]};
+  wire unused = &{1'b0, line_of_i, at[11:7], last_unit[10:7]};
 endmodule
 
 `default_nettype wire

@@ -17,22 +17,12 @@
 //   desc_valid  _/~~~\___________________________     desc_ready 1
 //   src_req     _____________________________/~~~     until src_gnt
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_gm_store #(
-  parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
-  parameter integer GmDataWidth    = 256,    // bits of the AXI data bus
-  parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
-  parameter integer LocalDataWidth = 256,    // bits of an on-chip word
-  parameter integer DescWidth      = 512,    // bits of a descriptor
-  parameter integer TagWidth       = 8,      // bits of a tag
-  parameter integer NumOutstanding = 16,     // AXI bursts in flight
-  parameter integer AxiIdWidth     = 4,      // bits of the AXI ids, which are 0
-  parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
+  `include "pto_unit_widths.vh"
   parameter integer LenBits        = 16,     // lengths and row counts end at 2^LenBits - 1: 16, 21
   parameter integer CompactLegal   = 0,      // 1: rows of any length without a gap in UB are legal
-  parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
-  parameter integer NumActive      = 16,     // ops in flight after the check, a power of two
   parameter integer ReadFifoDepth  = 32      // UB words, a power of two
 ) (
   `include "pto_engine_ports.vh"
@@ -41,246 +31,153 @@ module pto_gm_store #(
   localparam integer LocBytes  = LocalDataWidth / 8;
   localparam integer LineBytes = (GmBytes > LocBytes) ? GmBytes : LocBytes;
   localparam integer GmLane    = $clog2(GmBytes);
-  localparam integer LocLane   = $clog2(LocBytes);
-  localparam integer LineLane  = $clog2(LineBytes);
-  localparam integer IdWidth   = $clog2(NumActive);
-  localparam integer FootWidth = LocalAddrWidth + 1;
-  localparam integer PageBits  = 12;         // the words need the GM address within its 4 KiB page
   // Rows wait here from the first local read to their turn on the bus.
   localparam integer RowDepth  = 2 << $clog2(NumOutstanding);
 
-  // Parameters out of range name a module that does not exist, in every tool an error.
-  generate
-    if (GmDataWidth != 128 && GmDataWidth != 256 && GmDataWidth != 512) begin : gen_bad_gm
-      pto_error_gm_data_width_must_be_128_256_512 u_error ();
-    end
-    if (LocalDataWidth != 128 && LocalDataWidth != 256 && LocalDataWidth != 512) begin : gen_bad_loc
-      pto_error_local_data_width_must_be_128_256_512 u_error ();
-    end
-    if (GmAddrWidth != `PTO_GM_ADDR_BITS || LocalAddrWidth > 20 || DescWidth != `PTO_DESC_BITS
-        || UbSize > (1 << LocalAddrWidth)) begin : gen_bad_addr
-      pto_error_address_or_descriptor_width u_error ();
-    end
-    if (LenBits != 16 && LenBits != 21) begin : gen_bad_len
-      pto_error_len_bits_must_be_16_21 u_error ();
-    end
-    if (CompactLegal < 0 || CompactLegal > 1) begin : gen_bad_knob
-      pto_error_compact_legal_must_be_0_1 u_error ();
-    end
-  endgenerate
+  `include "pto_check_widths.vh"
 
   // ---- front: descriptors to rows, and reports ----
-  wire                      row_valid, row_ready, row_end, row_last;
-  wire [IdWidth-1:0]        row_id;
-  wire [GmAddrWidth-1:0]    row_ext_addr;
-  wire [LocalAddrWidth-1:0] row_loc_addr;
-  wire [2:0]                row_space;
-  wire [19:0]               row_len;
-  wire [5:0]                row_left;
-  wire [FootWidth-1:0]      row_foot;
-  wire [31:0]               row_pattern;
-  wire                      row_fill_unused;
-  wire [1:0]                row_elem_unused;
-  wire [NumActive-1:0]      err;
-  wire [3*NumActive-1:0]    atomic_type;
-  wire [2*NumActive-1:0]    atomic_op;
-  wire [NumActive-1:0]      nosat;
-  wire                      rd_err_valid, wr_err_valid, old_err_valid, fin_valid;
-  wire [IdWidth-1:0]        rd_err_id, wr_err_id, old_err_id, fin_id;
-  wire [2:0]                wr_err_status, old_err_status;
-  wire [LocalAddrWidth-1:0] rd_err_addr;
-  wire [GmAddrWidth-1:0]    wr_err_addr, old_err_addr;
+  wire                       row_valid, row_ready, fin_valid;
+  wire [3:0]                 fin_id;
+  wire [`PTO_NUM_ACTIVE-1:0] err, err_now_unused;
+  wire pto_err_t             rd_err, wr_err, old_err;
+  wire pto_row_t             row;
 
   pto_dma_front #(
     .Ops            (256'd1 << `PTO_OP_MTE_UB_GM),
     .LenBits        (LenBits),
     .CompactLegal   (CompactLegal),
     .UbSize         (UbSize),
-    .LocalAddrWidth (LocalAddrWidth),
-    .GmAddrWidth    (GmAddrWidth),
-    .DescWidth      (DescWidth),
     .TagWidth       (TagWidth),
-    .QueueDepth     (QueueDepth),
-    .NumActive      (NumActive),
-    .IdWidth        (IdWidth)
+    .QueueDepth     (QueueDepth)
   ) u_front (
-    .clk_i          (clk_i),
-    .rst_ni         (rst_ni),
-    .desc_valid_i   (desc_valid_i),
-    .desc_ready_o   (desc_ready_o),
-    .desc_i         (desc_i),
-    .desc_tag_i     (desc_tag_i),
-    .done_valid_o   (done_valid_o),
-    .done_ready_i   (done_ready_i),
-    .done_tag_o     (done_tag_o),
-    .done_status_o  (done_status_o),
-    .done_rule_o    (done_rule_o),
-    .done_addr_o    (done_addr_o),
-    .busy_o         (busy_o),
-    .err_a_valid_i  (rd_err_valid),
-    .err_a_id_i     (rd_err_id),
-    .err_a_status_i (`PTO_ST_LOCAL),
-    .err_a_addr_i   ({{(GmAddrWidth - LocalAddrWidth){1'b0}}, rd_err_addr}),
-    .err_b_valid_i  (wr_err_valid),
-    .err_b_id_i     (wr_err_id),
-    .err_b_status_i (wr_err_status),
-    .err_b_addr_i   (wr_err_addr),
-    .err_c_valid_i  (old_err_valid),
-    .err_c_id_i     (old_err_id),
-    .err_c_status_i (old_err_status),
-    .err_c_addr_i   (old_err_addr),
-    .err_o          (err),
-    .atomic_type_o  (atomic_type),
-    .atomic_op_o    (atomic_op),
-    .nosat_o        (nosat),
-    .fin_valid_i    (fin_valid),
-    .fin_id_i       (fin_id),
-    .row_valid_o    (row_valid),
-    .row_ready_i    (row_ready),
-    .row_end_o      (row_end),
-    .row_last_o     (row_last),
-    .row_id_o       (row_id),
-    .row_ext_addr_o (row_ext_addr),
-    .row_loc_addr_o (row_loc_addr),
-    .row_space_o    (row_space),
-    .row_len_o      (row_len),
-    .row_left_o     (row_left),
-    .row_foot_o     (row_foot),
-    .row_pattern_o  (row_pattern),
-    .row_fill_o     (row_fill_unused),
-    .row_elem_o     (row_elem_unused)
+    .clk_i, .rst_ni, .desc_valid_i, .desc_ready_o, .desc_i, .desc_tag_i, .busy_o,
+    .done_valid_o, .done_ready_i, .done_tag_o, .done_status_o, .done_rule_o, .done_addr_o,
+    .err_a_i       (rd_err),
+    .err_b_i       (wr_err),
+    .err_c_i       (old_err),
+    .err_o         (err),
+    .err_now_o     (err_now_unused),
+    .fin_valid_i   (fin_valid),
+    .fin_id_i      (fin_id),
+    .row_valid_o   (row_valid),
+    .row_ready_i   (row_ready),
+    .row_o         (row)
   );
+
+  // Atomic updates by op; they are used after the first row has left.
+  reg [3*`PTO_NUM_ACTIVE-1:0] atomic_type;
+  reg [2*`PTO_NUM_ACTIVE-1:0] atomic_op;
+  reg [`PTO_NUM_ACTIVE-1:0]   nosat;
+  wire [3:0] row_id = row.loc.id;
+  always @(posedge clk_i) begin
+    if (row_valid && row_ready) begin
+      atomic_type[3*row_id +: 3] <= row.atomic.kind;
+      atomic_op[2*row_id +: 2]   <= row.atomic.op;
+      nosat[row_id]              <= row.atomic.nosat;
+    end
+  end
 
   // ---- a row goes to all four at once; a mere end only to the bursts ----
   wire reads_ready, align_ready, words_ready, bursts_ready;
   wire rows_ready = reads_ready && align_ready && words_ready;
-  assign row_ready = bursts_ready && (row_end || rows_ready);
+  assign row_ready = bursts_ready && (row.loc.cut || rows_ready);
 
   // ---- UB reads ----
   // A row that finds its queue empty may pass. With the queue the bursts of later rows, and the
   // reads of an atomic store, are ahead of the data.
-  wire                      read_put = row_valid && !row_end && align_ready && words_ready
+  wire                      read_put = row_valid && !row.loc.cut && align_ready && words_ready
                                     && bursts_ready && reads_ready;
   wire                      queued, read_take;
-  wire [IdWidth-1:0]        queued_id;
-  wire [2:0]                queued_space;
-  wire [LocalAddrWidth-1:0] queued_addr;
-  wire [19:0]               queued_len;
-  wire [IdWidth-1:0]        read_id;
+  wire pto_read_t           next_read, queued_read;
   wire                      beat_valid, beat_ready;
   wire [LocalDataWidth-1:0] beat;
+  assign next_read = {row.loc.id, row.loc.space, row.loc.addr, row.loc.len};
 
   pto_fifo #(
-    .Width(IdWidth + 3 + LocalAddrWidth + 20),
+    .Width(`PTO_READ_BITS),
     .Depth(RowDepth)
   ) u_read_rows (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (read_put && (queued || !read_take)),
     .wr_ready_o (reads_ready),
-    .wr_data_i  ({row_id, row_space, row_loc_addr, row_len}),
+    .wr_data_i  (next_read),
     .rd_valid_o (queued),
     .rd_ready_i (read_take),
-    .rd_data_o  ({queued_id, queued_space, queued_addr, queued_len})
+    .rd_data_o  (queued_read)
   );
 
   pto_local_read #(
-    .LocalAddrWidth (LocalAddrWidth),
     .LocalDataWidth (LocalDataWidth),
-    .FifoDepth      (ReadFifoDepth),
-    .IdWidth        (IdWidth),
-    .LenWidth       (20)
+    .FifoDepth      (ReadFifoDepth)
   ) u_read (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
+    .clk_i, .rst_ni,
+    .src_req_o, .src_gnt_i, .src_space_o, .src_addr_o, .src_rvalid_i, .src_rdata_i, .src_err_i,
     .row_valid_i  (queued || read_put),
     .row_ready_o  (read_take),
-    .row_id_i     (queued ? queued_id : row_id),
-    .row_space_i  (queued ? queued_space : row_space),
-    .row_addr_i   (queued ? queued_addr : row_loc_addr),
-    .row_len_i    (queued ? queued_len : row_len),
-    .cur_id_o     (read_id),
-    .drop_i       (err[read_id]),
-    .src_req_o    (src_req_o),
-    .src_gnt_i    (src_gnt_i),
-    .src_space_o  (src_space_o),
-    .src_addr_o   (src_addr_o),
-    .src_rvalid_i (src_rvalid_i),
-    .src_rdata_i  (src_rdata_i),
-    .src_err_i    (src_err_i),
+    .row_i        (queued ? queued_read : next_read),
+    .err_i        (err),
     .beat_valid_o (beat_valid),
     .beat_ready_i (beat_ready),
     .beat_o       (beat),
-    .err_valid_o  (rd_err_valid),
-    .err_id_o     (rd_err_id),
-    .err_addr_o   (rd_err_addr)
+    .err_o        (rd_err)
   );
 
   // ---- lanes ----
   wire                   align_valid, align_take;
-  wire [LocLane-1:0]     align_src_lane;
-  wire [LineLane-1:0]    align_dst_lane;
-  wire [19:0]            align_len;
+  wire pto_lanes_t       lanes;
   wire                   line_valid, line_ready;
   wire [8*LineBytes-1:0] line;
 
   pto_fifo #(
-    .Width(LocLane + LineLane + 20),
+    .Width(`PTO_LANES_BITS),
     .Depth(RowDepth)
   ) u_align_rows (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .wr_valid_i (row_valid && !row_end && reads_ready && words_ready && bursts_ready),
+    .clk_i, .rst_ni,
+    .wr_valid_i (row_valid && !row.loc.cut && reads_ready && words_ready && bursts_ready),
     .wr_ready_o (align_ready),
-    .wr_data_i  ({row_loc_addr[LocLane-1:0], row_ext_addr[LineLane-1:0], row_len}),
+    .wr_data_i  ({row.loc.addr[5:0], row.ext_addr[5:0], row.loc.len}),
     .rd_valid_o (align_valid),
     .rd_ready_i (align_take),
-    .rd_data_o  ({align_src_lane, align_dst_lane, align_len})
+    .rd_data_o  (lanes)
   );
 
   pto_realign #(
     .SrcBytes  (LocBytes),
-    .LineBytes (LineBytes),
-    .LenWidth  (20)
+    .LineBytes (LineBytes)
   ) u_realign (
-    .clk_i          (clk_i),
-    .rst_ni         (rst_ni),
-    .row_valid_i    (align_valid),
-    .row_ready_o    (align_take),
-    .row_src_lane_i (align_src_lane),
-    .row_dst_lane_i (align_dst_lane),
-    .row_len_i      (align_len),
-    .beat_valid_i   (beat_valid),
-    .beat_ready_o   (beat_ready),
-    .beat_i         (beat),
-    .line_valid_o   (line_valid),
-    .line_ready_i   (line_ready),
-    .line_o         (line)
+    .clk_i, .rst_ni,
+    .row_valid_i  (align_valid),
+    .row_ready_o  (align_take),
+    .row_i        (lanes),
+    .beat_valid_i (beat_valid),
+    .beat_ready_o (beat_ready),
+    .beat_i       (beat),
+    .line_valid_o (line_valid),
+    .line_ready_i (line_ready),
+    .line_o       (line)
   );
 
-  // ---- words ----
-  wire                word_valid, word_take;
-  wire [PageBits-1:0] word_addr;
-  wire [19:0]         word_len;
-  wire [IdWidth-1:0]  word_id;
-  wire                out_valid, out_ready, out_last;
-  wire [IdWidth-1:0]  out_id;
-  wire [GmBytes-1:0]  out_strb;
+  // ---- words: they need the GM address within its 4 KiB page ----
+  wire                   word_valid, word_take;
+  wire [3:0]             word_id;
+  wire [11:0]            word_addr;
+  wire [19:0]            word_len;
+  wire                   out_valid, out_ready, out_last, fin_unused;
+  wire [3:0]             out_id;
+  wire [GmBytes-1:0]     out_strb;
   wire [GmDataWidth-1:0] out_data;
-  wire                go_ready_unused, fin_unused;
-  wire [IdWidth-1:0]  cur_id_unused;
-  wire [2:0]          out_space_unused;
-  wire [PageBits-1:0] out_addr_unused;
+  wire [2:0]             out_space_unused;
+  wire [19:0]            out_addr_unused;
 
   pto_fifo #(
-    .Width(IdWidth + PageBits + 20),
+    .Width(4 + 12 + 20),
     .Depth(RowDepth)
   ) u_word_rows (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .wr_valid_i (row_valid && !row_end && reads_ready && align_ready && bursts_ready),
+    .clk_i, .rst_ni,
+    .wr_valid_i (row_valid && !row.loc.cut && reads_ready && align_ready && bursts_ready),
     .wr_ready_o (words_ready),
-    .wr_data_i  ({row_id, row_ext_addr[PageBits-1:0], row_len}),
+    .wr_data_i  ({row_id, row.ext_addr[11:0], row.loc.len}),
     .rd_valid_o (word_valid),
     .rd_ready_i (word_take),
     .rd_data_o  ({word_id, word_addr, word_len})
@@ -289,34 +186,16 @@ module pto_gm_store #(
   // The ends of ops are found at the B channel, and whether a burst is sent at the W channel.
   pto_row_words #(
     .WordBytes (GmBytes),
-    .LineBytes (LineBytes),
-    .AddrWidth (PageBits),
-    .FootWidth (20),
-    .IdWidth   (IdWidth),
-    .LenWidth  (20)
+    .LineBytes (LineBytes)
   ) u_words (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
+    .clk_i, .rst_ni,
     .row_valid_i   (word_valid),
     .row_ready_o   (word_take),
-    .row_end_i     (1'b0),
-    .row_last_i    (1'b0),
-    .row_id_i      (word_id),
-    .row_space_i   (3'd0),
-    .row_addr_i    (word_addr),
-    .row_len_i     (word_len),
-    .row_left_i    (6'd0),
-    .row_foot_i    (word_len),
-    .row_pattern_i (32'd0),
-    .row_fill_i    (1'b0),
-    .row_elem_i    (2'd0),
+    .row_i         ({2'd0, word_id, 3'd0, 8'd0, word_addr, word_len, 6'd0, 1'b0, word_len, 35'd0}),
     .line_valid_i  (line_valid),
     .line_ready_o  (line_ready),
     .line_i        (line),
-    .cur_id_o      (cur_id_unused),
-    .go_valid_i    (1'b1),
-    .drop_i        (1'b0),
-    .go_ready_o    (go_ready_unused),
+    .err_i         ({`PTO_NUM_ACTIVE{1'b0}}),
     .out_valid_o   (out_valid),
     .out_ready_i   (out_ready),
     .out_id_o      (out_id),
@@ -330,23 +209,22 @@ module pto_gm_store #(
 
   // ---- bursts ----
   wire                   burst_valid, burst_take, burst_end, burst_last;
-  wire [IdWidth-1:0]     burst_id;
-  wire [GmAddrWidth-1:0] burst_addr;
+  wire [3:0]             burst_id;
+  wire [39:0]            burst_addr;
   wire [19:0]            burst_len;
   wire                   cmd_valid, cmd_ready, cmd_end, cmd_last;
-  wire [IdWidth-1:0]     cmd_id;
-  wire [GmAddrWidth-1:0] cmd_addr;
+  wire [3:0]             cmd_id;
+  wire [39:0]            cmd_addr;
   wire [8:0]             cmd_beats;
 
   pto_fifo #(
-    .Width(1 + 1 + IdWidth + GmAddrWidth + 20),
+    .Width(1 + 1 + 4 + 40 + 20),
     .Depth(RowDepth)
   ) u_burst_rows (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .wr_valid_i (row_valid && (row_end || rows_ready)),
+    .clk_i, .rst_ni,
+    .wr_valid_i (row_valid && (row.loc.cut || rows_ready)),
     .wr_ready_o (bursts_ready),
-    .wr_data_i  ({row_end, row_last, row_id, row_ext_addr, row_len}),
+    .wr_data_i  ({row.loc.cut, row.loc.last, row_id, row.ext_addr, row.loc.len}),
     .rd_valid_o (burst_valid),
     .rd_ready_i (burst_take),
     .rd_data_o  ({burst_end, burst_last, burst_id, burst_addr, burst_len})
@@ -354,12 +232,9 @@ module pto_gm_store #(
 
   pto_row_bursts #(
     .BusBytes    (GmBytes),
-    .GmAddrWidth (GmAddrWidth),
-    .LenWidth    (20),
-    .IdWidth     (IdWidth)
+    .LenWidth    (20)
   ) u_bursts (
-    .clk_i       (clk_i),
-    .rst_ni      (rst_ni),
+    .clk_i, .rst_ni,
     .row_valid_i (burst_valid),
     .row_ready_o (burst_take),
     .row_end_i   (burst_end),
@@ -378,14 +253,15 @@ module pto_gm_store #(
 
   // ---- AXI ----
   pto_gm_write #(
-    .GmAddrWidth    (GmAddrWidth),
     .GmDataWidth    (GmDataWidth),
-    .NumOutstanding (NumOutstanding),
-    .NumActive      (NumActive),
-    .IdWidth        (IdWidth)
+    .NumOutstanding (NumOutstanding)
   ) u_write (
-    .clk_i           (clk_i),
-    .rst_ni          (rst_ni),
+    .clk_i, .rst_ni,
+    .m_axi_araddr, .m_axi_arlen, .m_axi_arvalid, .m_axi_arready,
+    .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
+    .m_axi_awaddr, .m_axi_awlen, .m_axi_awvalid, .m_axi_awready,
+    .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
+    .m_axi_bresp, .m_axi_bvalid, .m_axi_bready,
     .err_i           (err),
     .type_i          (atomic_type),
     .op_i            (atomic_op),
@@ -403,55 +279,22 @@ module pto_gm_store #(
     .word_i          (out_data),
     .word_strb_i     (out_strb),
     .word_last_i     (out_last),
-    .m_axi_araddr    (m_axi_araddr),
-    .m_axi_arlen     (m_axi_arlen),
-    .m_axi_arvalid   (m_axi_arvalid),
-    .m_axi_arready   (m_axi_arready),
-    .m_axi_rdata     (m_axi_rdata),
-    .m_axi_rresp     (m_axi_rresp),
-    .m_axi_rlast     (m_axi_rlast),
-    .m_axi_rvalid    (m_axi_rvalid),
-    .m_axi_rready    (m_axi_rready),
-    .m_axi_awaddr    (m_axi_awaddr),
-    .m_axi_awlen     (m_axi_awlen),
-    .m_axi_awvalid   (m_axi_awvalid),
-    .m_axi_awready   (m_axi_awready),
-    .m_axi_wdata     (m_axi_wdata),
-    .m_axi_wstrb     (m_axi_wstrb),
-    .m_axi_wlast     (m_axi_wlast),
-    .m_axi_wvalid    (m_axi_wvalid),
-    .m_axi_wready    (m_axi_wready),
-    .m_axi_bresp     (m_axi_bresp),
-    .m_axi_bvalid    (m_axi_bvalid),
-    .m_axi_bready    (m_axi_bready),
-    .rd_err_valid_o  (old_err_valid),
-    .rd_err_id_o     (old_err_id),
-    .rd_err_status_o (old_err_status),
-    .rd_err_addr_o   (old_err_addr),
-    .wr_err_valid_o  (wr_err_valid),
-    .wr_err_id_o     (wr_err_id),
-    .wr_err_status_o (wr_err_status),
-    .wr_err_addr_o   (wr_err_addr),
+    .rd_err_o        (old_err),
+    .wr_err_o        (wr_err),
     .end_valid_o     (fin_valid),
     .end_id_o        (fin_id)
   );
 
-  // ---- constants and ports this unit does not use ----
   assign m_axi_arid    = {AxiIdWidth{1'b0}};
   assign m_axi_arsize  = GmLane[2:0];
   assign m_axi_arburst = 2'b01;
   assign m_axi_awid    = {AxiIdWidth{1'b0}};
   assign m_axi_awsize  = GmLane[2:0];
   assign m_axi_awburst = 2'b01;
-  assign dst_req_o     = 1'b0;
-  assign dst_space_o   = 3'd0;
-  assign dst_addr_o    = {LocalAddrWidth{1'b0}};
-  assign dst_be_o      = {LocBytes{1'b0}};
-  assign dst_wdata_o   = {LocalDataWidth{1'b0}};
+  assign {dst_req_o, dst_space_o, dst_addr_o, dst_be_o, dst_wdata_o} = '0;
 
-  wire unused = &{1'b0, dst_gnt_i, dst_err_i, m_axi_rid, m_axi_bid, row_left, row_foot,
-                  row_pattern, row_fill_unused, row_elem_unused, go_ready_unused, fin_unused,
-                  cur_id_unused, out_space_unused, out_addr_unused};
+  wire unused = &{1'b0, dst_gnt_i, dst_err_i, m_axi_rid, m_axi_bid, row, err_now_unused,
+                  fin_unused, out_space_unused, out_addr_unused};
 endmodule
 
 `default_nettype wire

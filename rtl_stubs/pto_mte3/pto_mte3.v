@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // DMA pipe MTE3, out of UB. Unit pto_gm_store serves mte_ub_gm, rows to GM, stored or added to what
-// GM holds; unit pto_burst_copy mte_ub_ub and mte_ub_l1, bursts of 32-byte blocks. One queue of
+// GM holds; unit pto_local_copy mte_ub_ub and mte_ub_l1, bursts of 32-byte blocks. One queue of
 // descriptors; the buses belong to one unit at a time (pto_unit_switch).
 // Throughput: that of the units; ops of one unit follow each other without a bubble. Latency: that
 // of the units, nothing is added; a change of unit drains the pipe: last done taken to first access
@@ -14,7 +14,7 @@
 //   desc_valid  _/~~~\___________________     mte_ub_gm, desc_ready 1
 //   src_req     _____________________/~~~     until src_gnt
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_mte3 #(
   parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
@@ -29,8 +29,7 @@ module pto_mte3 #(
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1
   parameter integer LenBits        = 16,     // knob len_bits: 16, 21
   parameter integer CompactLegal   = 0,      // knob compact: 0 error, 1 legal
-  parameter integer QueueDepth     = 2,      // descriptors queued here, and again in each unit
-  parameter integer NumActive      = 16      // ops in flight in a unit, a power of two
+  parameter integer QueueDepth     = 2       // descriptors queued here, and again in each unit
 ) (
   `include "pto_engine_ports.vh"
 );
@@ -40,41 +39,19 @@ module pto_mte3 #(
 
   `define PTO_UNIT 0
   pto_gm_store #(
-    .GmAddrWidth    (GmAddrWidth),
-    .GmDataWidth    (GmDataWidth),
-    .LocalAddrWidth (LocalAddrWidth),
-    .LocalDataWidth (LocalDataWidth),
-    .DescWidth      (DescWidth),
-    .TagWidth       (TagWidth),
-    .NumOutstanding (NumOutstanding),
-    .AxiIdWidth     (AxiIdWidth),
     .LenBits        (LenBits),
     .CompactLegal   (CompactLegal),
-    .UbSize         (UbSize),
-    .QueueDepth     (QueueDepth),
-    .NumActive      (NumActive)
+    `include "pto_pass_widths.vh"
   ) u_gm_store (
     `include "pto_unit_pins.vh"
   );
   `undef PTO_UNIT
 
   `define PTO_UNIT 1
-  pto_burst_copy #(
-    .GmAddrWidth    (GmAddrWidth),
-    .GmDataWidth    (GmDataWidth),
-    .LocalAddrWidth (LocalAddrWidth),
-    .LocalDataWidth (LocalDataWidth),
-    .DescWidth      (DescWidth),
-    .TagWidth       (TagWidth),
-    .NumOutstanding (NumOutstanding),
-    .AxiIdWidth     (AxiIdWidth),
-    .SrcDataWidth   (LocalDataWidth),
+  pto_local_copy #(
     .Ops            (UnitOneOps),
-    .UbSize         (UbSize),
-    .L1Size         (L1Size),
-    .QueueDepth     (QueueDepth),
-    .NumActive      (NumActive)
-  ) u_burst_copy (
+    `include "pto_pass_widths.vh"
+  ) u_local_copy (
     `include "pto_unit_pins.vh"
   );
   `undef PTO_UNIT

@@ -99,17 +99,17 @@ def _at_each_width(
 
 
 def verilator_findings(top: Top) -> list[Finding]:
-    """Check one top with Verilator as Verilog-2005, every warning on, at every pair of widths."""
+    """Check one top with Verilator as SystemVerilog, every warning on, at every pair of widths."""
     executable, env = verilator.environment()
     os.environ.update(env)
-    words = ["--lint-only", "-Wall", "--language", "1364-2005", "--top-module", top.name]
+    words = ["--lint-only", "-Wall", "--language", "1800-2017", "--top-module", top.name]
     return _at_each_width("verilator", top, [str(executable), *words], "-G{}={}")
 
 
 def icarus_findings(top: Top) -> list[Finding]:
-    """Check one top with Icarus as Verilog-2005, every warning on, at every pair of widths."""
+    """Check one top with Icarus as SystemVerilog, every warning on, at every pair of widths."""
     executable, _ = tools.icarus_environment()
-    words = [str(executable), "-g2005", "-Wall", "-tnull", "-s", top.name]
+    words = [str(executable), "-g2012", "-Wall", "-tnull", "-s", top.name]
     return _at_each_width("icarus", top, words, f"-P{top.name}.{{}}={{}}", silent=True)
 
 

@@ -90,7 +90,7 @@ def script(top: Top, width: int, units: Sequence[str], reports: Path) -> str:
     kept = [f"setattr -mod -set keep_hierarchy 1 *{name}" for name in units]
     return "\n".join(
         [
-            " ".join(["read_verilog", *top.includes, *map(str, top.sources)]),
+            " ".join(["read_verilog -sv", *top.includes, *map(str, top.sources)]),
             f"chparam -set GmDataWidth {width} -set LocalDataWidth {width} {top.name}",
             f"hierarchy -check -top {top.name}",
             "proc",

@@ -170,7 +170,9 @@ class _Reader:
             while self._peek() != ")":
                 if self._peek() == ".":
                     self._next()
-                    self._connection(self._next().text)
+                    port = self._next().text
+                    if self._peek() == "(":  # Else a net of the same name.
+                        self._connection(port)
                 else:
                     self._next()
             self._next()

@@ -16,7 +16,7 @@ REASON = "no op takes it: a rule refuses the type"
 """Why points of the sample do not count."""
 
 _SOURCES = {
-    "mte1": ("pto_mte1/pto_mte1.v", "pto_mte1/pto_bias_load.v", "common/pto_fifo.v"),
+    "mte1": ("pto_mte1/pto_mte1.v", "pto_mte1/pto_l0_load.v", "common/pto_fifo.v"),
     "mte2": (
         "pto_mte2/pto_gm_load.v",
         "pto_mte2/pto_nz_place.v",

@@ -22,7 +22,7 @@ from tb.run.run import run_once
 from tb.run.testlist import planned_test
 
 MTE1 = tuple(item for item in reference_manifests() if item.slot == "mte1")
-RETIRE = "rtl_stubs/common/dma/pto_dma_retire.v"
+FRONT = "rtl_stubs/common/pto_front.v"
 TAKEN = "if (done_valid_o && done_ready_i)"
 
 
@@ -66,7 +66,7 @@ def test_a_run_counts_the_code_of_its_engine(tmp_path: Path) -> None:
     assert record.passed, record.message
     assert record.command.endswith("CODE_COVERAGE=1")
     counts = counts_of(tmp_path)
-    assert executed(counts, RETIRE, TAKEN) == record.transactions == 60
+    assert executed(counts, FRONT, TAKEN) == record.transactions == 60
     assert {point.engine for point in counts.counts} == {"mte1"}
     assert not [point.path for point in counts.counts if "tb/hdl" in point.path]
     totals = counts.by_engine()["mte1"]
@@ -95,7 +95,7 @@ def test_a_run_that_fails_counts_too(tmp_path: Path) -> None:
     record = run(tmp_path / "run", f"{tmp_path / 'breaking.py'}:Breaks")
     assert not record.passed
     assert "out of order" in record.message
-    assert executed(counts_of(tmp_path / "run"), RETIRE, TAKEN) == 60
+    assert executed(counts_of(tmp_path / "run"), FRONT, TAKEN) == 60
 
 
 def test_simulators_without_it_are_refused() -> None:

@@ -32,7 +32,7 @@
 //   desc_ready  _____/~~~\_______________
 //   job_valid   _________________/~~~\___     verdict and job, stay until job_ready
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_dma_check #(
   parameter [255:0] Ops            = 256'h2, // bit k: opcode k is served, out of 1 to 4 and 17
@@ -45,40 +45,20 @@ module pto_dma_check #(
   parameter integer LegacyPadElements = 0,   // 1: legacy pad counts are elements
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12, RF-L04)
-  parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
-  parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
-  parameter integer DescWidth      = 512,    // bits of a descriptor
   parameter integer TagWidth       = 8       // bits of a tag
 ) (
-  input  wire                        clk_i,            // clock
-  input  wire                        rst_ni,           // asynchronous reset, active low
-  input  wire                        desc_valid_i,     // a descriptor is there
-  output wire                        desc_ready_o,     // it is taken; its check ends this clock
-  input  wire [DescWidth-1:0]        desc_i,           // the descriptor, stable until taken
-  input  wire [TagWidth-1:0]         desc_tag_i,       // its tag
-  output wire                        busy_o,           // an op was taken and has not left
-  output wire                        job_valid_o,      // a judged op is there
-  input  wire                        job_ready_i,      // it is taken
-  output wire [TagWidth-1:0]         job_tag_o,        // tag of the op
-  output wire                        job_idle_o,       // no rows: bad op or NOP
-  output wire                        job_bad_o,        // a rule is violated, or opcode unknown
-  output wire [7:0]                  job_rule_o,       // number of that rule, 0: unknown opcode
-  output wire [GmAddrWidth-1:0]      job_ext_addr_o,   // ext address of the first row
-  output wire [LocalAddrWidth-1:0]   job_loc_addr_o,   // local address of the first row
-  output wire [2:0]                  job_space_o,      // local space
-  output wire [19:0]                 job_len_o,        // data bytes of a row, 0: all pattern
-  output wire [5:0]                  job_left_o,       // pad bytes before the data
-  output wire [LocalAddrWidth:0]     job_foot_o,       // local bytes of a row, pad included
-  output wire [4:0]                  job_more_o,       // more of the last row of each group
-  output wire [31:0]                 job_pattern_o,    // pad pattern of four bytes
-  output wire                        job_fill_o,       // the first element fills in its place
-  output wire [1:0]                  job_elem_o,       // log2 of the bytes of an element
-  output wire [83:0]                 job_last_o,       // counts less 1: loop 2, 1, 0, rows
-  output wire [4*GmAddrWidth-1:0]    job_ext_stride_o, // ext strides in the same order
-  output wire [4*LocalAddrWidth-1:0] job_loc_stride_o, // local strides in the same order
-  output wire [2:0]                  job_type_o,       // type of the update of GM, 0: plain store
-  output wire [1:0]                  job_op_o,         // 0 add, 1 max, 2 min
-  output wire                        job_nosat_o       // f16: no saturation, NaN as it is
+  input  wire                      clk_i,         // clock
+  input  wire                      rst_ni,        // asynchronous reset, active low
+  input  wire                      desc_valid_i,  // a descriptor is there
+  output wire                      desc_ready_o,  // it is taken; its check ends this clock
+  input  wire [`PTO_DESC_BITS-1:0] desc_i,        // the descriptor, stable until taken
+  input  wire [TagWidth-1:0]       desc_tag_i,    // its tag
+  output wire                      busy_o,        // an op was taken and has not left
+  output wire                      job_valid_o,   // a judged op is there
+  input  wire                      job_ready_i,   // it is taken
+  output wire [TagWidth-1:0]       job_tag_o,     // tag of the op
+  output wire pto_verdict_t        job_verdict_o, // the verdict
+  output wire pto_dma_job_t        job_o          // the rows, those of a legal op
 );
   localparam integer ExtSumWidth = 64;       // 2^44 + 4 * 2^21 * 2^40 < 2^64
   localparam integer LocSumWidth = 46;       // 2^24 + 4 * 2^21 * 2^21 + 2^12 * 2^22 < 2^45
@@ -247,8 +227,7 @@ module pto_dma_check #(
     .TailWidth   (22),
     .SumWidth    (ExtSumWidth)
   ) u_ext (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
+    .clk_i, .rst_ni,
     .in_valid_i   (desc_valid_i && room),
     .in_last_o    (ext_last),
     .in_skip_i    (nop),
@@ -268,8 +247,7 @@ module pto_dma_check #(
     .TailWidth   (23),
     .SumWidth    (LocSumWidth)
   ) u_loc (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
+    .clk_i, .rst_ni,
     .in_valid_i   (desc_valid_i && room),
     .in_last_o    (loc_last),
     .in_skip_i    (nop),
@@ -284,56 +262,61 @@ module pto_dma_check #(
   assign desc_ready_o = ext_last && room;
 
   // ---- the op waits for its extents ----
-  localparam integer JobWidth = TagWidth + 18 + 20 + 6 + LocalAddrWidth + 1 + 5 + 35 + 84
-                              + 5*GmAddrWidth + 5*LocalAddrWidth;
-  wire       is_bad, is_nop, is_l16, is_l17, is_ext_l1, is_loc_l1, is_fill, sub;
+  wire pto_words_t loc;
+  wire pto_dma_job_t job;
+  assign loc.cut     = 1'b0;                 // of each row: the loops
+  assign loc.last    = 1'b0;
+  assign loc.id      = 4'd0;
+  assign loc.space   = loc_l1 ? `PTO_SPACE_L1 : desc_i[`PTO_DMA_UB_SUB] ? `PTO_SPACE_UB1
+                     : `PTO_SPACE_UB0;
+  assign loc.addr    = loc_addr[19:0];
+  assign loc.len     = data_len[19:0];
+  assign loc.left    = pad ? left[5:0] : 6'd0;
+  assign loc.foot    = foot[20:0];
+  assign loc.pattern = is_raw ? raw_fill : pad ? pattern : 32'd0;
+  assign loc.fill    = fills && is_gm_ub;
+  assign loc.elem    = elem;
+
+  assign job.row        = {nosat, atomic_op, atomic_type, 2'd0,
+                           ext_l1 ? `PTO_SPACE_L1 : `PTO_SPACE_GM, ext_addr[39:0], loc};
+  assign job.more       = more;
+  assign job.last       = {last2, last1, last0, last_row};
+  assign job.ext_stride = {ext_s2[39:0], ext_s1[39:0], ext_s0[39:0], ext_row[39:0]};
+  assign job.loc_stride = {loc_s2[19:0], loc_s1[19:0], loc_s0[19:0], loc_row[19:0]};
+
+  wire       is_bad, is_nop, is_l16, is_l17, is_fill;
   wire [3:0] first_rule;
 
   pto_fifo #(
-    .Width(JobWidth),
+    .Width(TagWidth + 9 + `PTO_DMA_JOB_BITS),
     .Depth(4)
   ) u_jobs (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (desc_valid_i && ext_last),
     .wr_ready_o (room),
-    .wr_data_i  ({desc_tag_i, bad, rule, nop, l16, l17, ext_l1, loc_l1, is_raw,
-                  desc_i[`PTO_DMA_UB_SUB], atomic_type, atomic_op, nosat,
-                  ext_addr[GmAddrWidth-1:0], loc_addr[LocalAddrWidth-1:0],
-                  data_len[19:0], pad ? left[5:0] : 6'd0, foot[LocalAddrWidth:0], more,
-                  fills && is_gm_ub, elem, is_raw ? raw_fill : pad ? pattern : 32'd0,
-                  last2, last1, last0, last_row,
-                  ext_s2[GmAddrWidth-1:0], ext_s1[GmAddrWidth-1:0],
-                  ext_s0[GmAddrWidth-1:0], ext_row[GmAddrWidth-1:0],
-                  loc_s2[LocalAddrWidth-1:0], loc_s1[LocalAddrWidth-1:0],
-                  loc_s0[LocalAddrWidth-1:0], loc_row[LocalAddrWidth-1:0]}),
+    .wr_data_i  ({desc_tag_i, bad, rule, nop, l16, l17, is_raw, job}),
     .rd_valid_o (busy_o),
     .rd_ready_i (job_valid_o && job_ready_i),
-    .rd_data_o  ({job_tag_o, is_bad, first_rule, is_nop, is_l16, is_l17, is_ext_l1, is_loc_l1,
-                  is_fill, sub, job_type_o, job_op_o, job_nosat_o,
-                  job_ext_addr_o, job_loc_addr_o,
-                  job_len_o, job_left_o, job_foot_o, job_more_o,
-                  job_fill_o, job_elem_o, job_pattern_o,
-                  job_last_o, job_ext_stride_o, job_loc_stride_o})
+    .rd_data_o  ({job_tag_o, is_bad, first_rule, is_nop, is_l16, is_l17, is_fill, job_o})
   );
 
   // DMA-L12 and RF-L04 here, where the extents are complete, and the higher numbers after them. A
   // NOP accesses no byte, so only these hold for it trivially.
-  wire [ExtSumWidth-1:0] ext_end = is_ext_l1 ? {{(ExtSumWidth - LocSumWidth){1'b0}}, L1_END} : GM_END;
-  wire [LocSumWidth-1:0] loc_end = is_loc_l1 ? L1_END : UB_END;
+  wire [ExtSumWidth-1:0] ext_end = job_o.row.ext_space == `PTO_SPACE_L1
+                                 ? {{(ExtSumWidth - LocSumWidth){1'b0}}, L1_END} : GM_END;
+  wire [LocSumWidth-1:0] loc_end = job_o.row.loc.space == `PTO_SPACE_L1 ? L1_END : UB_END;
   wire out_of_range = !is_nop && ((ext_sum > ext_end && !is_fill) || loc_sum > loc_end);
+  wire is_illegal   = is_bad || out_of_range || is_l16 || is_l17;
 
-  assign job_bad_o   = is_bad || out_of_range || is_l16 || is_l17;
-  assign job_idle_o  = job_bad_o || is_nop;
   // RF-L02 and L03 are three numbers below L05 and L06.
-  assign job_rule_o  = is_bad ? {4'd0, is_fill ? first_rule - 4'd3 : first_rule}
+  wire [7:0] is_rule = is_bad ? {4'd0, is_fill ? first_rule - 4'd3 : first_rule}
                      : out_of_range ? (is_fill ? 8'd4 : 8'd12)
                      : is_l16 ? 8'd16 : is_l17 ? 8'd17 : 8'd0;
-  assign job_space_o = is_loc_l1 ? `PTO_SPACE_L1 : sub ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
+  assign job_verdict_o = {is_illegal || is_nop, is_illegal, is_rule};
 
   // Bits above the last field of the family are reserved.
   localparam integer UsedBits = `PTO_DMA_NOSAT_LSB + `PTO_DMA_NOSAT_CW;
-  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], loc_last, loc_valid};
+  wire unused = &{1'b0, desc_i[`PTO_DESC_BITS-1:UsedBits], loc_last, loc_valid};
 endmodule
 
 `default_nettype wire

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Common front of the strided DMA units: descriptor queue, D-rule check, loops, and the report
-// of finished ops. It serves any of mte_gm_ub, mte_ub_gm, mte_gm_l1, mte_l1_ub and raw_fill_l1,
-// selected by the opcode; "ext" and "local" side are those of its op (table in pto_dma_check). The
-// ext space is not reported: it is L1 for mte_l1_ub, else GM. The check of the next ops overlaps
-// the rows of earlier ones, so rows of consecutive ops follow each other without a bubble.
+// Front of the units that move rows: descriptor queue, D-rule check, loops, and the report of
+// finished ops. It serves the strided ops of pto_dma_check and those of pto_burst_check, of which ext
+// is the source and loc the destination; it has the checks that Ops needs, and keeps their ops in
+// order. The check of the next ops overlaps the rows of earlier ones, so rows of consecutive ops
+// follow each other without a bubble.
 // Throughput: one row per clock. Latency: first row five clocks after the descriptor handshake
-// when the check needs one clock (see pto_dma_check). Spec: CONTRACT, dma.md sections 1 to 5, 9.
+// when the check needs one clock (see the checks). Spec: CONTRACT, dma.md 1 to 5, 9; bias_fb.md.
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_dma_front #(
-  parameter [255:0] Ops            = 256'h2, // bit k: opcode k is served, out of 1 to 4 and 17
+  parameter [255:0] Ops            = 256'h2, // bit k: opcode k is served
   parameter integer LenBits        = 16,     // DMA-L05: 2^LenBits - 1 ends lengths and row counts
   parameter integer PadEndBlock    = 0,      // 1: pads end with a 32-byte block, not the stride
   parameter integer TailFill       = 0,      // 1: rows without pad fill their last 32-byte block
@@ -21,253 +21,133 @@ module pto_dma_front #(
   parameter integer LegacyPadElements = 0,   // 1: legacy pad counts are elements
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12, RF-L04)
-  parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
-  parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
-  parameter integer DescWidth      = 512,    // bits of a descriptor
   parameter integer TagWidth       = 8,      // bits of a tag
-  parameter integer QueueDepth     = 4,      // descriptors queued before the check
-  parameter integer NumActive      = 16,     // ops in flight after the check
-  parameter integer IdWidth        = 4       // bits of an op number, $clog2(NumActive)
+  parameter integer QueueDepth     = 4       // descriptors queued before the check
 ) (
-  input  wire                      clk_i,          // clock
-  input  wire                      rst_ni,         // asynchronous reset, active low
-  input  wire                      desc_valid_i,   // a descriptor is offered
-  output wire                      desc_ready_o,   // it is taken
-  input  wire [DescWidth-1:0]      desc_i,         // the descriptor
-  input  wire [TagWidth-1:0]       desc_tag_i,     // its tag
-  output wire                      done_valid_o,   // the oldest op is done
-  input  wire                      done_ready_i,   // the report is taken
-  output wire [TagWidth-1:0]       done_tag_o,     // its tag
-  output wire [2:0]                done_status_o,  // status code
-  output wire [7:0]                done_rule_o,    // violated rule or 0
-  output wire [GmAddrWidth-1:0]    done_addr_o,    // address of the first bad access or 0
-  output wire                      busy_o,         // a descriptor was taken and is not done
-  input  wire                      err_a_valid_i,  // an access failed
-  input  wire [IdWidth-1:0]        err_a_id_i,     // of this op
-  input  wire [2:0]                err_a_status_i, // status code
-  input  wire [GmAddrWidth-1:0]    err_a_addr_i,   // address of the access
-  input  wire                      err_b_valid_i,  // second port, as a
-  input  wire [IdWidth-1:0]        err_b_id_i,     // op
-  input  wire [2:0]                err_b_status_i, // status code
-  input  wire [GmAddrWidth-1:0]    err_b_addr_i,   // address of the access
-  input  wire                      err_c_valid_i,  // third port, as a
-  input  wire [IdWidth-1:0]        err_c_id_i,     // op
-  input  wire [2:0]                err_c_status_i, // status code
-  input  wire [GmAddrWidth-1:0]    err_c_addr_i,   // address of the access
-  output wire [NumActive-1:0]      err_o,          // per op: an access failed
-  output wire [3*NumActive-1:0]    atomic_type_o,  // per op: type of its atomic update, 0: none
-  output wire [2*NumActive-1:0]    atomic_op_o,    // per op: 0 add, 1 max, 2 min
-  output wire [NumActive-1:0]      nosat_o,        // per op: no saturation of an f16 update
-  input  wire                      fin_valid_i,    // the last access of an op has finished
-  input  wire [IdWidth-1:0]        fin_id_i,       // of this op
-  output wire                      row_valid_o,    // a row is there
-  input  wire                      row_ready_i,    // it is taken
-  output wire                      row_end_o,      // no row: the op ends here, cut short
-  output wire                      row_last_o,     // last record of the op
-  output wire [IdWidth-1:0]        row_id_o,       // op number
-  output wire [GmAddrWidth-1:0]    row_ext_addr_o, // ext address of the row: GM, or L1
-  output wire [LocalAddrWidth-1:0] row_loc_addr_o, // local address of the row: UB, or L1
-  output wire [2:0]                row_space_o,    // local space
-  output wire [19:0]               row_len_o,      // data bytes, 0: a row of pattern
-  output wire [5:0]                row_left_o,     // pad bytes before the data
-  output wire [LocalAddrWidth:0]   row_foot_o,     // local bytes, pad and fill included
-  output wire [31:0]               row_pattern_o,  // pad pattern
-  output wire                      row_fill_o,     // the first element fills in its place
-  output wire [1:0]                row_elem_o      // log2 of the bytes of an element
+  `include "pto_front_ports.vh"
+  output wire                       row_valid_o,   // a row is there
+  input  wire                       row_ready_i,   // it is taken
+  output wire pto_row_t             row_o          // the row
 );
-  // ---- queue ----
-  // In reset no handshake may be seen, so ready comes up with the first clock.
-  reg  up_q;
-  wire queue_ready;
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) up_q <= 1'b0;
-    else up_q <= 1'b1;
-  end
-  assign desc_ready_o = up_q && queue_ready;
+  localparam [255:0] BURST_OPS = (256'd1 << `PTO_OP_MTE_UB_UB) | (256'd1 << `PTO_OP_MTE_UB_L1)
+                               | (256'd1 << `PTO_OP_MTE_L1_BT) | (256'd1 << `PTO_OP_MTE_L1_FB);
+  localparam HasBurst   = |(Ops & BURST_OPS);
+  localparam HasStrided = |(Ops & ~BURST_OPS);
 
-  wire                 queue_valid, queue_take;
-  wire [DescWidth-1:0] queue_desc;
-  wire [TagWidth-1:0]  queue_tag;
+  wire                      head_valid, head_ready, job_valid, job_ready, start_valid, start_ready;
+  wire [`PTO_DESC_BITS-1:0] head;
+  wire [TagWidth-1:0]       head_tag;
+  wire [3:0]                start_id;
+
+  // ---- checks: 0 strided, 1 bursts. The order of their ops is kept here ----
+  wire [1:0]                is_ready, is_busy, is_valid;   // per check
+  wire [1:0][TagWidth-1:0]  is_tag;
+  wire pto_verdict_t        verdict_0, verdict_1;
+  wire pto_dma_job_t        job_0, job_1;
+  wire                      order_ready, order_valid, first;
+  wire                      check = HasBurst && (!HasStrided || BURST_OPS[head[`PTO_DESC_OPCODE]]);
 
   pto_fifo #(
-    .Width(DescWidth + TagWidth),
-    .Depth(QueueDepth)
-  ) u_queue (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .wr_valid_i (desc_valid_i && up_q),
-    .wr_ready_o (queue_ready),
-    .wr_data_i  ({desc_tag_i, desc_i}),
-    .rd_valid_o (queue_valid),
-    .rd_ready_i (queue_take),
-    .rd_data_o  ({queue_tag, queue_desc})
+    .Width(1),
+    .Depth(16)
+  ) u_order (
+    .clk_i, .rst_ni,
+    .wr_valid_i (head_valid && head_ready),
+    .wr_ready_o (order_ready),
+    .wr_data_i  (check),
+    .rd_valid_o (order_valid),
+    .rd_ready_i (job_valid && job_ready),
+    .rd_data_o  (first)
   );
+  assign head_ready = order_ready && is_ready[check];
+  assign job_valid  = order_valid && is_valid[first];
 
-  // ---- check ----
-  wire                        check_busy, job_valid, job_ready, job_idle, job_bad;
-  wire [TagWidth-1:0]         job_tag;
-  wire [7:0]                  job_rule;
-  wire [GmAddrWidth-1:0]      job_ext_addr;
-  wire [LocalAddrWidth-1:0]   job_loc_addr;
-  wire [2:0]                  job_space;
-  wire [19:0]                 job_len;
-  wire [5:0]                  job_left;
-  wire [LocalAddrWidth:0]     job_foot;
-  wire [4:0]                  job_more;
-  wire [31:0]                 job_pattern;
-  wire                        job_fill;
-  wire [1:0]                  job_elem;
-  wire [83:0]                 job_last;
-  wire [4*GmAddrWidth-1:0]    job_ext_stride;
-  wire [4*LocalAddrWidth-1:0] job_loc_stride;
-  wire [2:0]                  job_type;
-  wire [1:0]                  job_op;
-  wire                        job_nosat;
+  generate
+    if (HasStrided) begin : gen_strided
+      pto_dma_check #(
+        .Ops            (Ops),
+        .LenBits        (LenBits),
+        .PadEndBlock    (PadEndBlock),
+        .TailFill       (TailFill),
+        .RowRepeatLegal (RowRepeatLegal),
+        .CompactLegal   (CompactLegal),
+        .PadUnselectedRegister (PadUnselectedRegister),
+        .LegacyPadElements     (LegacyPadElements),
+        .UbSize         (UbSize),
+        .L1Size         (L1Size),
+        .TagWidth       (TagWidth)
+      ) u_check (
+        .clk_i, .rst_ni,
+        .desc_valid_i  (head_valid && order_ready && !check),
+        .desc_ready_o  (is_ready[0]),
+        .desc_i        (head),
+        .desc_tag_i    (head_tag),
+        .busy_o        (is_busy[0]),
+        .job_valid_o   (is_valid[0]),
+        .job_ready_i   (job_ready && order_valid && !first),
+        .job_tag_o     (is_tag[0]),
+        .job_verdict_o (verdict_0),
+        .job_o         (job_0)
+      );
+    end else begin : gen_no_strided
+      assign {is_ready[0], is_busy[0], is_valid[0], is_tag[0], verdict_0, job_0} = '0;
+    end
+    if (HasBurst) begin : gen_burst
+      pto_burst_check #(
+        .Ops      (Ops),
+        .UbSize   (UbSize),
+        .L1Size   (L1Size),
+        .TagWidth (TagWidth)
+      ) u_check (
+        .clk_i, .rst_ni,
+        .desc_valid_i  (head_valid && order_ready && check),
+        .desc_ready_o  (is_ready[1]),
+        .desc_i        (head),
+        .desc_tag_i    (head_tag),
+        .busy_o        (is_busy[1]),
+        .job_valid_o   (is_valid[1]),
+        .job_ready_i   (job_ready && order_valid && first),
+        .job_tag_o     (is_tag[1]),
+        .job_verdict_o (verdict_1),
+        .job_o         (job_1)
+      );
+    end else begin : gen_no_burst
+      assign {is_ready[1], is_busy[1], is_valid[1], is_tag[1], verdict_1, job_1} = '0;
+    end
+  endgenerate
 
-  pto_dma_check #(
-    .Ops            (Ops),
-    .LenBits        (LenBits),
-    .PadEndBlock    (PadEndBlock),
-    .TailFill       (TailFill),
-    .RowRepeatLegal (RowRepeatLegal),
-    .CompactLegal   (CompactLegal),
-    .PadUnselectedRegister (PadUnselectedRegister),
-    .LegacyPadElements     (LegacyPadElements),
-    .UbSize         (UbSize),
-    .L1Size         (L1Size),
-    .LocalAddrWidth (LocalAddrWidth),
-    .GmAddrWidth    (GmAddrWidth),
-    .DescWidth      (DescWidth),
-    .TagWidth       (TagWidth)
-  ) u_check (
-    .clk_i            (clk_i),
-    .rst_ni           (rst_ni),
-    .desc_valid_i     (queue_valid),
-    .desc_ready_o     (queue_take),
-    .desc_i           (queue_desc),
-    .desc_tag_i       (queue_tag),
-    .busy_o           (check_busy),
-    .job_valid_o      (job_valid),
-    .job_ready_i      (job_ready),
-    .job_tag_o        (job_tag),
-    .job_idle_o       (job_idle),
-    .job_bad_o        (job_bad),
-    .job_rule_o       (job_rule),
-    .job_ext_addr_o   (job_ext_addr),
-    .job_loc_addr_o   (job_loc_addr),
-    .job_space_o      (job_space),
-    .job_len_o        (job_len),
-    .job_left_o       (job_left),
-    .job_foot_o       (job_foot),
-    .job_more_o       (job_more),
-    .job_pattern_o    (job_pattern),
-    .job_fill_o       (job_fill),
-    .job_elem_o       (job_elem),
-    .job_last_o       (job_last),
-    .job_ext_stride_o (job_ext_stride),
-    .job_loc_stride_o (job_loc_stride),
-    .job_type_o       (job_type),
-    .job_op_o         (job_op),
-    .job_nosat_o      (job_nosat)
-  );
+  wire pto_verdict_t verdict = first ? verdict_1 : verdict_0;
+  wire pto_dma_job_t job     = first ? job_1 : job_0;
 
   // ---- a checked op takes a number; with rows it also takes the loop walker ----
-  wire               new_ready, loops_ready, active;
-  wire [IdWidth-1:0] new_id;
-  assign job_ready = new_ready && (job_idle || loops_ready);
-
-  reg [3*NumActive-1:0] atomic_type_q;
-  reg [2*NumActive-1:0] atomic_op_q;
-  reg [NumActive-1:0]   nosat_q;
-  always @(posedge clk_i) begin
-    if (job_valid && job_ready) begin
-      atomic_type_q[3*new_id +: 3] <= job_type;
-      atomic_op_q[2*new_id +: 2]   <= job_op;
-      nosat_q[new_id]              <= job_nosat;
-    end
-  end
-  assign atomic_type_o = atomic_type_q;
-  assign atomic_op_o   = atomic_op_q;
-  assign nosat_o       = nosat_q;
-
-  pto_dma_retire #(
-    .NumActive   (NumActive),
-    .IdWidth     (IdWidth),
-    .TagWidth    (TagWidth),
-    .GmAddrWidth (GmAddrWidth)
-  ) u_retire (
-    .clk_i          (clk_i),
-    .rst_ni         (rst_ni),
-    .new_valid_i    (job_valid && (job_idle || loops_ready)),
-    .new_ready_o    (new_ready),
-    .new_id_o       (new_id),
-    .new_tag_i      (job_tag),
-    .new_idle_i     (job_idle),
-    .new_bad_i      (job_bad),
-    .new_rule_i     (job_rule),
-    .err_a_valid_i  (err_a_valid_i),
-    .err_a_id_i     (err_a_id_i),
-    .err_a_status_i (err_a_status_i),
-    .err_a_addr_i   (err_a_addr_i),
-    .err_b_valid_i  (err_b_valid_i),
-    .err_b_id_i     (err_b_id_i),
-    .err_b_status_i (err_b_status_i),
-    .err_b_addr_i   (err_b_addr_i),
-    .err_c_valid_i  (err_c_valid_i),
-    .err_c_id_i     (err_c_id_i),
-    .err_c_status_i (err_c_status_i),
-    .err_c_addr_i   (err_c_addr_i),
-    .err_o          (err_o),
-    .fin_valid_i    (fin_valid_i),
-    .fin_id_i       (fin_id_i),
-    .busy_o         (active),
-    .done_valid_o   (done_valid_o),
-    .done_ready_i   (done_ready_i),
-    .done_tag_o     (done_tag_o),
-    .done_status_o  (done_status_o),
-    .done_rule_o    (done_rule_o),
-    .done_addr_o    (done_addr_o)
+  pto_front #(
+    .TagWidth   (TagWidth),
+    .QueueDepth (QueueDepth)
+  ) u_ops (
+    .clk_i, .rst_ni, .desc_valid_i, .desc_ready_o, .desc_i, .desc_tag_i, .busy_o,
+    .done_valid_o, .done_ready_i, .done_tag_o, .done_status_o, .done_rule_o, .done_addr_o,
+    .err_a_i, .err_b_i, .err_c_i, .err_o, .err_now_o, .fin_valid_i, .fin_id_i,
+    .head_valid_o  (head_valid),
+    .head_ready_i  (head_ready),
+    .head_o        (head),
+    .head_tag_o    (head_tag),
+    .job_valid_i   (job_valid),
+    .job_ready_o   (job_ready),
+    .job_verdict_i (verdict),
+    .job_tag_i     (is_tag[first]),
+    .check_busy_i  (|is_busy),
+    .start_valid_o (start_valid),
+    .start_ready_i (start_ready),
+    .start_id_o    (start_id)
   );
-  assign busy_o = queue_valid || check_busy || active;
 
-  pto_dma_loops #(
-    .LocalAddrWidth (LocalAddrWidth),
-    .GmAddrWidth    (GmAddrWidth),
-    .IdWidth        (IdWidth)
-  ) u_loops (
-    .clk_i            (clk_i),
-    .rst_ni           (rst_ni),
-    .job_valid_i      (job_valid && !job_idle && new_ready),
-    .job_ready_o      (loops_ready),
-    .job_id_i         (new_id),
-    .job_ext_addr_i   (job_ext_addr),
-    .job_loc_addr_i   (job_loc_addr),
-    .job_space_i      (job_space),
-    .job_len_i        (job_len),
-    .job_left_i       (job_left),
-    .job_foot_i       (job_foot),
-    .job_more_i       (job_more),
-    .job_pattern_i    (job_pattern),
-    .job_fill_i       (job_fill),
-    .job_elem_i       (job_elem),
-    .job_last_i       (job_last),
-    .job_ext_stride_i (job_ext_stride),
-    .job_loc_stride_i (job_loc_stride),
-    .abort_i          (err_o[row_id_o]),
-    .row_valid_o      (row_valid_o),
-    .row_ready_i      (row_ready_i),
-    .row_end_o        (row_end_o),
-    .row_last_o       (row_last_o),
-    .row_id_o         (row_id_o),
-    .row_ext_addr_o   (row_ext_addr_o),
-    .row_loc_addr_o   (row_loc_addr_o),
-    .row_space_o      (row_space_o),
-    .row_len_o        (row_len_o),
-    .row_left_o       (row_left_o),
-    .row_foot_o       (row_foot_o),
-    .row_pattern_o    (row_pattern_o),
-    .row_fill_o       (row_fill_o),
-    .row_elem_o       (row_elem_o)
+  pto_dma_loops u_loops (
+    .clk_i, .rst_ni, .row_valid_o, .row_ready_i, .row_o,
+    .job_valid_i (start_valid),
+    .job_ready_o (start_ready),
+    .job_id_i    (start_id),
+    .job_i       (job),
+    .err_i       (err_o)
   );
 endmodule
 

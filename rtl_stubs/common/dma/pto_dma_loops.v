@@ -1,70 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walks the rows of a strided DMA job: nburst innermost, then up to three loops. Addresses are
+// Walks the rows of a DMA job: nburst innermost, then up to three loops. Addresses are
 // kept per level and advanced by one adder per side; no multiplier is in the row path.
 // Throughput: one row per clock, also across levels and from one job to the next.
 // Latency: the first row is offered one clock after the job was taken.
-// After an error in its op (abort_i) the walk is cut short: one record with row_end_o and
-// row_last_o and no bytes replaces the remaining rows. The last row of each burst group may have a
+// After an error in its op the walk is cut short: one record with cut and
+// last replaces the remaining rows. The last row of each burst group may have a
 // longer footprint than the others (fill of a compact group). Spec: dma.md section 2.
 //
 //   clk        _/~\_/~\_/~\_/~\_
 //   job_valid  _/~~~\___________      job of two rows
 //   row_valid  _____/~~~~~~~\___      stays until row_ready; the address may only change after
 `default_nettype none
+`include "pto_records.vh"
 
-module pto_dma_loops #(
-  parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
-  parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
-  parameter integer IdWidth        = 4       // bits of an op number
-) (
-  input  wire                        clk_i,            // clock
-  input  wire                        rst_ni,           // asynchronous reset, active low
-  input  wire                        job_valid_i,      // a job is there
-  output wire                        job_ready_o,      // it is taken
-  input  wire [IdWidth-1:0]          job_id_i,         // op number of the job
-  input  wire [GmAddrWidth-1:0]      job_ext_addr_i,   // ext address of the first row
-  input  wire [LocalAddrWidth-1:0]   job_loc_addr_i,   // local address of the first row
-  input  wire [2:0]                  job_space_i,      // local space
-  input  wire [19:0]                 job_len_i,        // data bytes of a row
-  input  wire [5:0]                  job_left_i,       // pad bytes before the data
-  input  wire [LocalAddrWidth:0]     job_foot_i,       // local bytes of a row, pad included
-  input  wire [4:0]                  job_more_i,       // more of the last row of each group
-  input  wire [31:0]                 job_pattern_i,    // pad pattern
-  input  wire                        job_fill_i,       // the first element fills in its place
-  input  wire [1:0]                  job_elem_i,       // log2 of the bytes of an element
-  input  wire [83:0]                 job_last_i,       // counts less 1: loop 2, 1, 0, rows
-  input  wire [4*GmAddrWidth-1:0]    job_ext_stride_i, // ext strides in the same order
-  input  wire [4*LocalAddrWidth-1:0] job_loc_stride_i, // local strides in the same order
-  input  wire                        abort_i,          // an access of op row_id_o went wrong
-  output wire                        row_valid_o,      // a row is there
-  input  wire                        row_ready_i,      // it is taken
-  output wire                        row_end_o,        // no row: the op ends here, cut short
-  output wire                        row_last_o,       // last record of the op
-  output wire [IdWidth-1:0]          row_id_o,         // op number
-  output wire [GmAddrWidth-1:0]      row_ext_addr_o,   // ext address of the row
-  output wire [LocalAddrWidth-1:0]   row_loc_addr_o,   // local address of the row
-  output wire [2:0]                  row_space_o,      // local space
-  output wire [19:0]                 row_len_o,        // data bytes
-  output wire [5:0]                  row_left_o,       // pad bytes before the data
-  output wire [LocalAddrWidth:0]     row_foot_o,       // local bytes, pad included
-  output wire [31:0]                 row_pattern_o,    // pad pattern
-  output wire                        row_fill_o,       // the first element fills in its place
-  output wire [1:0]                  row_elem_o        // log2 of the bytes of an element
+module pto_dma_loops (
+  input  wire                       clk_i,       // clock
+  input  wire                       rst_ni,      // asynchronous reset, active low
+  input  wire                       job_valid_i, // a job is there
+  output wire                       job_ready_o, // it is taken
+  input  wire [3:0]                 job_id_i,    // its op number
+  input  wire pto_dma_job_t         job_i,       // the job
+  input  wire [`PTO_NUM_ACTIVE-1:0] err_i,       // per op: an access failed
+  output wire                       row_valid_o, // a row is there
+  input  wire                       row_ready_i, // it is taken
+  output wire pto_row_t             row_o        // the row
 );
-  localparam integer G = GmAddrWidth;
-  localparam integer L = LocalAddrWidth;
+  localparam integer G = 40;                 // bits of an ext address
+  localparam integer L = 20;                 // bits of a local address
 
   reg               active_q;
-  reg [IdWidth-1:0] id_q;
-  reg [2:0]         space_q;
-  reg [19:0]        len_q;
-  reg [5:0]         left_q;
-  reg [L:0]         foot_q;
+  reg [3:0]         id_q;
+  pto_row_t         row_q;                   // all but the addresses
   reg [4:0]         more_q;
-  reg [31:0]        pattern_q;
-  reg               fill_q;
-  reg [1:0]         elem_q;
   reg [62:0]        last_q;                  // reload values of the inner three counters
   reg [4*G-1:0]     ext_stride_q;
   reg [4*L-1:0]     loc_stride_q;
@@ -104,11 +72,11 @@ module pto_dma_loops #(
   wire [G-1:0] ext_next = ext_from + ext_step;
   wire [L-1:0] loc_next = loc_from + loc_step;
 
-  assign row_valid_o = active_q;
-  assign row_end_o   = abort_i;
-  assign row_last_o  = abort_i || (end0 && end1 && end2 && end3);
+  wire   abort       = err_i[id_q];
+  wire   row_last    = abort || (end0 && end1 && end2 && end3);
   wire   row_fire    = active_q && row_ready_i;
-  assign job_ready_o = !active_q || (row_fire && row_last_o);
+  assign row_valid_o = active_q;
+  assign job_ready_o = !active_q || (row_fire && row_last);
   wire   load        = job_valid_i && job_ready_o;
 
   always @(posedge clk_i or negedge rst_ni) begin
@@ -119,20 +87,14 @@ module pto_dma_loops #(
   always @(posedge clk_i) begin
     if (load) begin
       id_q         <= job_id_i;
-      space_q      <= job_space_i;
-      len_q        <= job_len_i;
-      left_q       <= job_left_i;
-      foot_q       <= job_foot_i;
-      more_q       <= job_more_i;
-      pattern_q    <= job_pattern_i;
-      fill_q       <= job_fill_i;
-      elem_q       <= job_elem_i;
-      last_q       <= job_last_i[62:0];
-      ext_stride_q <= job_ext_stride_i;
-      loc_stride_q <= job_loc_stride_i;
-      {left3_q, left2_q, left1_q, left0_q} <= job_last_i;
-      {ext3_q, ext2_q, ext1_q, ext0_q}     <= {4{job_ext_addr_i}};
-      {loc3_q, loc2_q, loc1_q, loc0_q}     <= {4{job_loc_addr_i}};
+      row_q        <= job_i.row;
+      more_q       <= job_i.more;
+      last_q       <= job_i.last[62:0];
+      ext_stride_q <= job_i.ext_stride;
+      loc_stride_q <= job_i.loc_stride;
+      {left3_q, left2_q, left1_q, left0_q} <= job_i.last;
+      {ext3_q, ext2_q, ext1_q, ext0_q}     <= {4{job_i.row.ext_addr}};
+      {loc3_q, loc2_q, loc1_q, loc0_q}     <= {4{job_i.row.loc.addr}};
     end else if (row_fire) begin
       ext0_q  <= ext_next;
       loc0_q  <= loc_next;
@@ -155,16 +117,13 @@ module pto_dma_loops #(
     end
   end
 
-  assign row_id_o       = id_q;
-  assign row_ext_addr_o = ext0_q;
-  assign row_loc_addr_o = loc0_q;
-  assign row_space_o    = space_q;
-  assign row_len_o      = len_q;
-  assign row_left_o     = left_q;
-  assign row_foot_o     = end0 ? foot_q + {{(L - 4){1'b0}}, more_q} : foot_q;
-  assign row_pattern_o  = pattern_q;
-  assign row_fill_o     = fill_q;
-  assign row_elem_o     = elem_q;
+  // All fields but these are those of the job.
+  wire [L:0] foot = end0 ? row_q.loc.foot + {{(L - 4){1'b0}}, more_q} : row_q.loc.foot;
+  assign row_o = {row_q.atomic, row_q.widen, row_q.ext_space, ext0_q, abort, row_last, id_q, row_q.loc.space, loc0_q,
+                  row_q.loc.len, row_q.loc.left, foot, row_q.loc.pattern, row_q.loc.fill,
+                  row_q.loc.elem};
+
+  wire unused = &{1'b0, row_q};
 endmodule
 
 `default_nettype wire

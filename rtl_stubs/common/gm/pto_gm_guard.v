@@ -96,13 +96,14 @@ module pto_gm_guard #(
     input [PageBits-1:0]         page;
     input [BeatBits-1:0]         first;
     input [BeatBits-1:0]         final_beat;
+    reg   [Entries-1:0]          meets;
     integer k;
     begin
-      overlaps = 1'b0;
       for (k = 0; k < Entries; k = k + 1)
-        if (held[k] && pages[k*PageBits +: PageBits] == page
-            && firsts[k*BeatBits +: BeatBits] <= final_beat
-            && finals[k*BeatBits +: BeatBits] >= first) overlaps = 1'b1;
+        meets[k] = held[k] && pages[k*PageBits +: PageBits] == page
+                && firsts[k*BeatBits +: BeatBits] <= final_beat
+                && finals[k*BeatBits +: BeatBits] >= first;
+      overlaps = |meets;
     end
   endfunction
 

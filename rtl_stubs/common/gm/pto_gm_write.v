@@ -5,7 +5,7 @@
 // burst is read ahead of its data, as soon as none of its bus words belongs to a write of any op
 // that has no response yet (pto_gm_guard); bursts that lie apart overlap.
 // Throughput: one burst and one word per clock, also across ops. Latency: word to wvalid one clock,
-// burst to awvalid two clocks, burst to arvalid one clock. Two bursts of 4 KiB, or NumOutstanding
+// burst to awvalid three clocks, burst to arvalid two clocks. Two bursts of 4 KiB, or NumOutstanding
 // short ones, are read ahead. A burst that begins in the last bus word of the burst before, of the
 // same op, takes the old value of that word from its result and reads the others. Other atomic
 // bursts that share a bus word wait for each other's response.
@@ -16,38 +16,35 @@
 //
 //   clk          _/~\_/~\_/~\_/~\_/~\_/~\_
 //   burst_valid  _/~~~\___________________     atomic, burst_ready 1
-//   arvalid      _____/~~~~~~~\___________     until arready
-//   awvalid      _________/~~~~~~~\_______     until awready
+//   arvalid      _________/~~~~~~~\_______     until arready
+//   awvalid      _____________/~~~~~~~\___     until awready
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_gm_write #(
-  parameter integer GmAddrWidth    = 40,     // bits of an address
   parameter integer GmDataWidth    = 256,    // bits of the AXI data bus
-  parameter integer NumOutstanding = 16,     // AXI bursts in flight in each direction
-  parameter integer NumActive      = 8,      // ops in the data path
-  parameter integer IdWidth        = 3       // bits of an op number
+  parameter integer NumOutstanding = 16      // AXI bursts in flight in each direction
 ) (
   input  wire                     clk_i,           // clock
   input  wire                     rst_ni,          // asynchronous reset, active low
-  input  wire [NumActive-1:0]     err_i,           // per op: an access failed, move no more
-  input  wire [3*NumActive-1:0]   type_i,          // per op: atomic type, 0: none
-  input  wire [2*NumActive-1:0]   op_i,            // per op: atomic operation
-  input  wire [NumActive-1:0]     nosat_i,         // per op: no saturation of atomic f16
+  input  wire [`PTO_NUM_ACTIVE-1:0] err_i,       // per op: an access failed, move no more
+  input  wire [3*`PTO_NUM_ACTIVE-1:0] type_i,    // per op: atomic type, 0: none
+  input  wire [2*`PTO_NUM_ACTIVE-1:0] op_i,      // per op: atomic operation
+  input  wire [`PTO_NUM_ACTIVE-1:0] nosat_i,     // per op: no saturation of atomic f16
   input  wire                     burst_valid_i,   // a burst is to be written
   output wire                     burst_ready_o,   // it is planned
   input  wire                     burst_end_i,     // no burst, only the end of an op with an error
   input  wire                     burst_last_i,    // last burst of its op
-  input  wire [IdWidth-1:0]       burst_id_i,      // op number
-  input  wire [GmAddrWidth-1:0]   burst_addr_i,    // address of the first bus word
+  input  wire [3:0]               burst_id_i,      // op number
+  input  wire [39:0]              burst_addr_i,    // address of the first bus word
   input  wire [8:0]               burst_beats_i,   // beats, 1 to 256, within a 4 KiB page
   input  wire                     word_valid_i,    // a word is there, in the order of the bursts
   output wire                     word_ready_o,    // it is taken
-  input  wire [IdWidth-1:0]       word_id_i,       // op number
+  input  wire [3:0]               word_id_i,       // op number
   input  wire [GmDataWidth-1:0]   word_i,          // the word
   input  wire [GmDataWidth/8-1:0] word_strb_i,     // bytes to write
   input  wire                     word_last_i,     // last of its burst
-  output wire [GmAddrWidth-1:0]   m_axi_araddr,    // burst address
+  output wire [39:0]              m_axi_araddr,    // burst address
   output wire [7:0]               m_axi_arlen,     // beats less 1
   output wire                     m_axi_arvalid,   // burst offered
   input  wire                     m_axi_arready,   // burst taken
@@ -56,7 +53,7 @@ module pto_gm_write #(
   input  wire                     m_axi_rlast,     // last beat of its burst
   input  wire                     m_axi_rvalid,    // beat offered
   output wire                     m_axi_rready,    // beat taken
-  output wire [GmAddrWidth-1:0]   m_axi_awaddr,    // burst address
+  output wire [39:0]              m_axi_awaddr,    // burst address
   output wire [7:0]               m_axi_awlen,     // beats less 1
   output wire                     m_axi_awvalid,   // burst offered
   input  wire                     m_axi_awready,   // burst taken
@@ -68,78 +65,93 @@ module pto_gm_write #(
   input  wire [1:0]               m_axi_bresp,     // response
   input  wire                     m_axi_bvalid,    // response offered
   output wire                     m_axi_bready,    // response taken
-  output wire                     rd_err_valid_o,  // a beat came with an error
-  output wire [IdWidth-1:0]       rd_err_id_o,     // op number
-  output wire [2:0]               rd_err_status_o, // status code
-  output wire [GmAddrWidth-1:0]   rd_err_addr_o,   // address of its bus word
-  output wire                     wr_err_valid_o,  // a response was an error
-  output wire [IdWidth-1:0]       wr_err_id_o,     // op number
-  output wire [2:0]               wr_err_status_o, // status code
-  output wire [GmAddrWidth-1:0]   wr_err_addr_o,   // address of its burst
+  output wire pto_err_t           rd_err_o,        // a beat came with an error: its bus word
+  output wire pto_err_t           wr_err_o,        // a response was an error: its burst
   output wire                     end_valid_o,     // last response of an op, or its dropped end
-  output wire [IdWidth-1:0]       end_id_o         // op number
+  output wire [3:0]               end_id_o         // op number
 );
   localparam integer GmBytes   = GmDataWidth / 8;
   localparam integer GmLane    = $clog2(GmBytes);
   localparam integer BeatBits  = 12 - GmLane;
   localparam integer IndexBits = 1 + $clog2(NumOutstanding);
   localparam integer Planned   = 1 << IndexBits;         // writes planned or in flight
-  localparam integer PlanWidth = 2 + IndexBits + 1 + 1 + IdWidth + GmAddrWidth + 8;
+  localparam integer PlanWidth = 2 + IndexBits + 1 + 1 + 4 + 40 + 8;
 
   localparam [IndexBits:0] NONE = {(IndexBits + 1){1'b0}};
-
-  // ---- a burst goes to all consumers at once ----
-  // An end has no place in the guard, so it is planned when no other plan waits, and none after it.
-  wire [BeatBits-1:0]    burst_first = burst_addr_i[11:GmLane];
-  wire [BeatBits-1:0]    burst_final = burst_first + burst_beats_i[BeatBits-1:0]
-                                     - {{(BeatBits - 1){1'b0}}, 1'b1};
-  wire                   atomic      = !burst_end_i && type_i[3*burst_id_i +: 3] != 3'd0;
-  wire                   burst_joins, burst_reads;
-  wire [8:0]             read_beats  = burst_beats_i - {8'd0, burst_joins};
-  wire [BeatBits-1:0]    read_first  = burst_first + {{(BeatBits - 1){1'b0}}, burst_joins};
-  assign burst_reads = atomic && read_beats != 9'd0;
-  wire                   guard_ready, read_ready, hit, plan_valid, plan_end;
-  wire                   plan_open   = burst_end_i ? !plan_valid
-                                     : guard_ready && !(plan_valid && plan_end);
-  wire                   read_clear  = !burst_reads || (read_ready && !hit);
-  wire                   put         = burst_valid_i && burst_ready_o;
-  assign burst_ready_o = plan_open && read_clear;
 
   // ---- rows of one op that meet inside a bus word ----
   // Of one op alone: when a burst of it is dropped, so are those after it. An op ends with its last
   // burst, or with an end.
+  wire [BeatBits-1:0]    burst_first = burst_addr_i[11:GmLane];
+  wire [BeatBits-1:0]    burst_final = burst_first + burst_beats_i[BeatBits-1:0]
+                                     - {{(BeatBits - 1){1'b0}}, 1'b1};
+  wire                   burst_atomic = !burst_end_i && type_i[3*burst_id_i +: 3] != 3'd0;
   reg                    joins_q;            // the last burst was atomic, and not the end of its op
-  reg [GmAddrWidth-1:GmLane] joins_word_q;   // its last bus word
-  assign burst_joins = atomic && joins_q
-                    && burst_addr_i[GmAddrWidth-1:GmLane] == joins_word_q;
+  reg [39:GmLane] joins_word_q;   // its last bus word
+  wire                   burst_joins = burst_atomic && joins_q
+                                    && burst_addr_i[39:GmLane] == joins_word_q;
+  wire [8:0]             burst_reads = burst_beats_i - {8'd0, burst_joins};
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) joins_q <= 1'b0;
-    else if (put) joins_q <= atomic && !burst_last_i;
+    else if (burst_valid_i && burst_ready_o) joins_q <= burst_atomic && !burst_last_i;
   end
 
   always @(posedge clk_i) begin
-    if (put) joins_word_q <= {burst_addr_i[GmAddrWidth-1:12], burst_final};
+    if (burst_valid_i && burst_ready_o)
+      joins_word_q <= {burst_addr_i[39:12], burst_final};
   end
+
+  // ---- the next burst, with the read that it needs ----
+  wire                   next_valid, next_end, next_last, next_joins, next_reads;
+  wire [3:0]             next_id;
+  wire [39:0]            next_addr;
+  wire [BeatBits-1:0]    next_final, read_first;
+  wire [7:0]             next_beats;
+  wire [8:0]             read_beats;
+  wire                   put;
+
+  pto_fifo #(
+    .Width(4 + 4 + 40 + 2 * BeatBits + 8 + 9),
+    .Depth(2)
+  ) u_next (
+    .clk_i, .rst_ni,
+    .wr_valid_i (burst_valid_i),
+    .wr_ready_o (burst_ready_o),
+    .wr_data_i  ({burst_end_i, burst_last_i, burst_joins, burst_atomic && burst_reads != 9'd0,
+                  burst_id_i, burst_addr_i, burst_final,
+                  burst_first + {{(BeatBits - 1){1'b0}}, burst_joins}, burst_beats_i[7:0],
+                  burst_reads}),
+    .rd_valid_o (next_valid),
+    .rd_ready_i (put),
+    .rd_data_o  ({next_end, next_last, next_joins, next_reads, next_id, next_addr, next_final,
+                  read_first, next_beats, read_beats})
+  );
+
+  // ---- a burst goes to all consumers at once ----
+  // An end has no place in the guard, so it is planned when no other plan waits, and none after it.
+  wire                   guard_ready, read_ready, hit, plan_valid, plan_end;
+  wire                   plan_open   = next_end ? !plan_valid
+                                     : guard_ready && !(plan_valid && plan_end);
+  assign put = next_valid && plan_open && (!next_reads || (read_ready && !hit));
 
   // ---- writes without a response ----
   wire [IndexBits-1:0] new_index, plan_index;
   wire                 plan_take, plan_drop, b_fire;
 
   pto_gm_guard #(
-    .AddrWidth (GmAddrWidth),
+    .AddrWidth (40),
     .BeatBits  (BeatBits),
     .IndexBits (IndexBits)
   ) u_guard (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
-    .new_valid_i   (put && !burst_end_i),
+    .clk_i, .rst_ni,
+    .new_valid_i   (put && !next_end),
     .new_ready_o   (guard_ready),
     .new_index_o   (new_index),
-    .new_page_i    (burst_addr_i[GmAddrWidth-1:12]),
-    .new_first_i   (burst_first),
-    .new_final_i   (burst_final),
-    .probe_i       (burst_valid_i && burst_reads),
+    .new_page_i    (next_addr[39:12]),
+    .new_first_i   (next_addr[11:GmLane]),
+    .new_final_i   (next_final),
+    .probe_i       (next_valid && next_reads),
     .probe_first_i (read_first),
     .hit_o         (hit),
     .drop_valid_i  (plan_take && plan_drop && !plan_end),
@@ -154,36 +166,23 @@ module pto_gm_write #(
   wire [GmDataWidth-1:0] beat;
 
   pto_axi_read #(
-    .GmAddrWidth    (GmAddrWidth),
     .GmDataWidth    (GmDataWidth),
     .NumOutstanding (NumOutstanding),
-    .FifoDepth      (8192 / GmBytes),
-    .IdWidth        (IdWidth)
+    .FifoDepth      (8192 / GmBytes)
   ) u_read (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
-    .cmd_valid_i   (burst_valid_i && burst_reads && plan_open && !hit),
+    .clk_i, .rst_ni,
+    .cmd_valid_i   (next_valid && next_reads && plan_open && !hit),
     .cmd_ready_o   (read_ready),
-    .cmd_drop_i    (err_i[burst_id_i]),
-    .cmd_id_i      (burst_id_i),
-    .cmd_addr_i    ({burst_addr_i[GmAddrWidth-1:12], read_first, {GmLane{1'b0}}}),
+    .cmd_drop_i    (err_i[next_id]),
+    .cmd_id_i      (next_id),
+    .cmd_addr_i    ({next_addr[39:12], read_first, {GmLane{1'b0}}}),
     .cmd_beats_i   (read_beats),
-    .m_axi_araddr  (m_axi_araddr),
-    .m_axi_arlen   (m_axi_arlen),
-    .m_axi_arvalid (m_axi_arvalid),
-    .m_axi_arready (m_axi_arready),
-    .m_axi_rdata   (m_axi_rdata),
-    .m_axi_rresp   (m_axi_rresp),
-    .m_axi_rlast   (m_axi_rlast),
-    .m_axi_rvalid  (m_axi_rvalid),
-    .m_axi_rready  (m_axi_rready),
+    .m_axi_araddr, .m_axi_arlen, .m_axi_arvalid, .m_axi_arready,
+    .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
     .beat_valid_o  (beat_valid),
     .beat_ready_i  (beat_ready),
     .beat_o        (beat),
-    .err_valid_o   (rd_err_valid_o),
-    .err_id_o      (rd_err_id_o),
-    .err_status_o  (rd_err_status_o),
-    .err_addr_o    (rd_err_addr_o)
+    .err_o         (rd_err_o)
   );
 
   // ---- write bursts; there is room for as many as the guard has places ----
@@ -192,8 +191,8 @@ module pto_gm_write #(
   wire                   plan_ready, plan_last, plan_waits, plan_joins;
   wire                   plan_go     = plan_valid && !(plan_waits && taken_q == NONE);
   wire                   ar_fire     = m_axi_arvalid && m_axi_arready;
-  wire [IdWidth-1:0]     plan_id;
-  wire [GmAddrWidth-1:0] plan_addr;
+  wire [3:0]             plan_id;
+  wire [39:0]            plan_addr;
   wire [7:0]             plan_beats;
   wire                   go_valid, go_drop, go_joins, go_ready;
   assign plan_take = plan_go && plan_ready;
@@ -210,11 +209,10 @@ module pto_gm_write #(
     .Width(PlanWidth),
     .Depth(Planned)
   ) u_plans (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_en_i    (put),
-    .wr_data_i  ({burst_joins, burst_reads && !err_i[burst_id_i], new_index, burst_end_i,
-                  burst_last_i, burst_id_i, burst_addr_i, burst_beats_i[7:0]}),
+    .wr_data_i  ({next_joins, next_reads && !err_i[next_id], new_index, next_end,
+                  next_last, next_id, next_addr, next_beats}),
     .rd_valid_o (plan_valid),
     .rd_ready_i (plan_take),
     .rd_data_o  ({plan_joins, plan_waits, plan_index, plan_end, plan_last, plan_id, plan_addr,
@@ -222,12 +220,9 @@ module pto_gm_write #(
   );
 
   pto_axi_write #(
-    .GmAddrWidth    (GmAddrWidth),
-    .NumOutstanding (NumOutstanding),
-    .IdWidth        (IdWidth)
+    .NumOutstanding (NumOutstanding)
   ) u_write (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
+    .clk_i, .rst_ni,
     .cmd_valid_i   (plan_go),
     .cmd_ready_o   (plan_ready),
     .cmd_drop_i    (plan_drop),
@@ -237,31 +232,22 @@ module pto_gm_write #(
     .cmd_id_i      (plan_id),
     .cmd_addr_i    (plan_addr),
     .cmd_beats_i   (plan_beats),
-    .m_axi_awaddr  (m_axi_awaddr),
-    .m_axi_awlen   (m_axi_awlen),
-    .m_axi_awvalid (m_axi_awvalid),
-    .m_axi_awready (m_axi_awready),
-    .m_axi_bresp   (m_axi_bresp),
-    .m_axi_bvalid  (m_axi_bvalid),
-    .m_axi_bready  (m_axi_bready),
+    .m_axi_awaddr, .m_axi_awlen, .m_axi_awvalid, .m_axi_awready,
+    .m_axi_bresp, .m_axi_bvalid, .m_axi_bready,
     .go_valid_o    (go_valid),
     .go_drop_o     (go_drop),
     .go_joins_o    (go_joins),
     .go_ready_i    (go_ready),
     .fin_valid_o   (end_valid_o),
     .fin_id_o      (end_id_o),
-    .err_valid_o   (wr_err_valid_o),
-    .err_id_o      (wr_err_id_o),
-    .err_status_o  (wr_err_status_o),
-    .err_addr_o    (wr_err_addr_o)
+    .err_o         (wr_err_o)
   );
 
   // ---- words: whether a burst is sent is decided here, where its beats are available ----
   pto_gm_merge #(
     .DataWidth(GmDataWidth)
   ) u_merge (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
+    .clk_i, .rst_ni,
     .word_valid_i (word_valid_i),
     .word_ready_o (word_ready_o),
     .word_i       (word_i),

@@ -16,7 +16,7 @@
 //   op_valid   _/~~~\_______________     stays until op_ready
 //   src_req    _________________/~~~     until src_gnt
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_fix_path #(
   parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
@@ -91,12 +91,12 @@ module pto_fix_path #(
   wire                   id_valid;
   wire [IdWidth-1:0]     id;
   wire [NumActive-1:0]   err;
+  localparam integer SPARE = `PTO_NUM_ACTIVE - NumActive;  // the movers have more op numbers
+  wire [`PTO_NUM_ACTIVE-1:0] err_16 = {{SPARE{1'b0}}, err};
   wire                   take = op_valid_i && op_ready_o;
-  wire                   src_err_valid, rd_err_valid, wr_err_valid, gm_end_valid, loc_end_valid;
-  wire [IdWidth-1:0]     src_err_id, rd_err_id, wr_err_id, gm_end_id, loc_end_id;
-  wire [LocalAddrWidth-1:0] src_err_addr;
-  wire [2:0]             rd_err_status, wr_err_status;
-  wire [GmAddrWidth-1:0] rd_err_addr, wr_err_addr;
+  wire                   gm_end_valid, loc_end_valid;
+  wire [IdWidth-1:0]     gm_end_id, loc_end_id;
+  wire pto_err_t         src_err, rd_err, wr_err;
   wire                   dst_err_valid = dst_req_o && dst_gnt_i && dst_err_i;
 
   pto_fix_retire #(
@@ -109,11 +109,11 @@ module pto_fix_path #(
     .new_valid_i  (take),
     .new_ready_o  (id_valid),
     .new_id_o     (id),
-    .err_valid_i  ({wr_err_valid, dst_err_valid, rd_err_valid, src_err_valid}),
-    .err_id_i     ({wr_err_id, loc_end_id, rd_err_id, src_err_id}),
-    .err_status_i ({wr_err_status, `PTO_ST_LOCAL, rd_err_status, `PTO_ST_LOCAL}),
-    .err_addr_i   ({wr_err_addr, {(GmAddrWidth - LocalAddrWidth){1'b0}}, dst_addr_o, rd_err_addr,
-                    {(GmAddrWidth - LocalAddrWidth){1'b0}}, src_err_addr}),
+    .err_valid_i  ({wr_err.valid, dst_err_valid, rd_err.valid, src_err.valid}),
+    .err_id_i     ({wr_err.id[IdWidth-1:0], loc_end_id, rd_err.id[IdWidth-1:0],
+                    src_err.id[IdWidth-1:0]}),
+    .err_status_i ({wr_err.status, `PTO_ST_LOCAL, rd_err.status, src_err.status}),
+    .err_addr_i   ({wr_err.addr, 20'd0, dst_addr_o, rd_err.addr, src_err.addr}),
     .err_o        (err),
     .end_valid_i  ({loc_end_valid, gm_end_valid}),
     .end_id_i     ({loc_end_id, gm_end_id}),
@@ -196,7 +196,7 @@ module pto_fix_path #(
   );
 
   // ---- L0C and parameters to lanes ----
-  wire [IdWidth-1:0]      read_id, prm_id, lane_id;
+  wire [IdWidth-1:0]      prm_id, lane_id;
   wire                    lane_valid, lane_ready;
   wire [SrcDataWidth-1:0] lane_data;
   wire [InfoWidth-1:0]    lane_info;
@@ -217,8 +217,7 @@ module pto_fix_path #(
     .word_i       (word),
     .word_group_i (word_group),
     .word_info_i  ({word_cols, word_high, word_close}),
-    .cur_id_o     (read_id),
-    .drop_i       (err[read_id]),
+    .err_i        (err_16),
     .src_req_o    (src_req_o),
     .src_gnt_i    (src_gnt_i),
     .src_space_o  (src_space_o),
@@ -226,9 +225,7 @@ module pto_fix_path #(
     .src_rvalid_i (src_rvalid_i),
     .src_rdata_i  (src_rdata_i),
     .src_err_i    (src_err_i),
-    .err_valid_o  (src_err_valid),
-    .err_id_o     (src_err_id),
-    .err_addr_o   (src_err_addr),
+    .err_o        (src_err),
     .prm_id_o     (prm_id),
     .prm_need_i   (need_q[prm_id]),
     .prm_rd_o     (prm_rd_o),
@@ -378,8 +375,6 @@ module pto_fix_path #(
   );
 
   // ---- on-chip destinations ----
-  wire [IdWidth-1:0] cur_id;
-
   pto_fix_local #(
     .LocalAddrWidth (LocalAddrWidth),
     .LocalDataWidth (LocalDataWidth),
@@ -398,8 +393,7 @@ module pto_fix_path #(
     .line_valid_i  (line_valid && !line_gm),
     .line_ready_o  (loc_line_ready),
     .line_i        (line),
-    .cur_id_o      (cur_id),
-    .drop_i        (err[cur_id]),
+    .err_i         (err_16),
     .dst_req_o     (dst_req_o),
     .dst_gnt_i     (dst_gnt_i),
     .dst_space_o   (dst_space_o),
@@ -415,15 +409,14 @@ module pto_fix_path #(
     .GmAddrWidth    (GmAddrWidth),
     .GmDataWidth    (GmDataWidth),
     .NumOutstanding (NumOutstanding),
-    .NumActive      (NumActive),
     .IdWidth        (IdWidth)
   ) u_gm (
     .clk_i           (clk_i),
     .rst_ni          (rst_ni),
-    .err_i           (err),
-    .type_i          (type_q),
-    .op_i            (op_q),
-    .nosat_i         (nosat_q),
+    .err_i           (err_16),
+    .type_i          ({{(3*SPARE){1'b0}}, type_q}),
+    .op_i            ({{(2*SPARE){1'b0}}, op_q}),
+    .nosat_i         ({{SPARE{1'b0}}, nosat_q}),
     .piece_valid_i   (piece_valid && piece_gm && piece_room),
     .piece_ready_o   (gm_ready),
     .piece_id_i      (piece_id),
@@ -454,14 +447,8 @@ module pto_fix_path #(
     .m_axi_bresp     (m_axi_bresp),
     .m_axi_bvalid    (m_axi_bvalid),
     .m_axi_bready    (m_axi_bready),
-    .rd_err_valid_o  (rd_err_valid),
-    .rd_err_id_o     (rd_err_id),
-    .rd_err_status_o (rd_err_status),
-    .rd_err_addr_o   (rd_err_addr),
-    .wr_err_valid_o  (wr_err_valid),
-    .wr_err_id_o     (wr_err_id),
-    .wr_err_status_o (wr_err_status),
-    .wr_err_addr_o   (wr_err_addr),
+    .rd_err_o        (rd_err),
+    .wr_err_o        (wr_err),
     .end_valid_o     (gm_end_valid),
     .end_id_o        (gm_end_id)
   );

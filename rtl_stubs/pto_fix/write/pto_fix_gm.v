@@ -11,20 +11,20 @@
 //   arvalid      _____/~~~~~~~\___________     until arready
 //   awvalid      _________/~~~~~~~\_______     until awready
 `default_nettype none
+`include "pto_records.vh"
 
 module pto_fix_gm #(
   parameter integer GmAddrWidth    = 40,     // bits of an address
   parameter integer GmDataWidth    = 256,    // bits of the AXI data bus
   parameter integer NumOutstanding = 16,     // AXI bursts in flight in each direction
-  parameter integer NumActive      = 8,      // ops in the data path
   parameter integer IdWidth        = 3       // bits of an op number
 ) (
   input  wire                     clk_i,           // clock
   input  wire                     rst_ni,          // asynchronous reset, active low
-  input  wire [NumActive-1:0]     err_i,           // per op: an access failed, move no more
-  input  wire [3*NumActive-1:0]   type_i,          // per op: atomic type, 0: none
-  input  wire [2*NumActive-1:0]   op_i,            // per op: atomic operation
-  input  wire [NumActive-1:0]     nosat_i,         // per op: no saturation of atomic f16
+  input  wire [`PTO_NUM_ACTIVE-1:0] err_i,       // per op: an access failed, move no more
+  input  wire [3*`PTO_NUM_ACTIVE-1:0] type_i,    // per op: atomic type, 0: none
+  input  wire [2*`PTO_NUM_ACTIVE-1:0] op_i,      // per op: atomic operation
+  input  wire [`PTO_NUM_ACTIVE-1:0] nosat_i,     // per op: no saturation of atomic f16
   input  wire                     piece_valid_i,   // a piece is there
   output wire                     piece_ready_o,   // it is taken
   input  wire [IdWidth-1:0]       piece_id_i,      // op number
@@ -55,14 +55,8 @@ module pto_fix_gm #(
   input  wire [1:0]               m_axi_bresp,     // response
   input  wire                     m_axi_bvalid,    // response offered
   output wire                     m_axi_bready,    // response taken
-  output wire                     rd_err_valid_o,  // a beat came with an error
-  output wire [IdWidth-1:0]       rd_err_id_o,     // op number
-  output wire [2:0]               rd_err_status_o, // status code
-  output wire [GmAddrWidth-1:0]   rd_err_addr_o,   // address of its bus word
-  output wire                     wr_err_valid_o,  // a response was an error
-  output wire [IdWidth-1:0]       wr_err_id_o,     // op number
-  output wire [2:0]               wr_err_status_o, // status code
-  output wire [GmAddrWidth-1:0]   wr_err_addr_o,   // address of its burst
+  output wire pto_err_t           rd_err_o,        // a beat came with an error: its bus word
+  output wire pto_err_t           wr_err_o,        // a response was an error: its burst
   output wire                     end_valid_o,     // last response of an op, or its dropped end
   output wire [IdWidth-1:0]       end_id_o         // op number
 );
@@ -86,13 +80,12 @@ module pto_fix_gm #(
   wire [11:0]            cut_addr;
   wire [12:0]            cut_len;
   wire                   word_valid, word_ready, word_last;
-  wire [IdWidth-1:0]     word_id;
+  wire [3:0]             word_id, end_id;
   wire [GmBytes-1:0]     word_strb;
   wire [GmDataWidth-1:0] word;
-  wire [IdWidth-1:0]     cur_id_unused;
   wire [2:0]             word_space_unused;
-  wire [11:0]            word_addr_unused;
-  wire                   go_ready_unused, fin_unused;
+  wire [19:0]            word_addr_unused;
+  wire                   fin_unused;
 
   pto_fix_queue #(
     .Width(IdWidth + 12 + 13),
@@ -110,33 +103,17 @@ module pto_fix_gm #(
 
   pto_row_words #(
     .WordBytes (GmBytes),
-    .LineBytes (64),
-    .AddrWidth (12),
-    .FootWidth (16),
-    .IdWidth   (IdWidth)
+    .LineBytes (64)
   ) u_words (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
+    .clk_i, .rst_ni,
     .row_valid_i   (cut_valid),
     .row_ready_o   (cut_take),
-    .row_end_i     (1'b0),
-    .row_last_i    (1'b0),
-    .row_id_i      (cut_id),
-    .row_space_i   (3'd0),
-    .row_addr_i    (cut_addr),
-    .row_len_i     ({3'd0, cut_len}),
-    .row_left_i    (6'd0),
-    .row_foot_i    ({3'd0, cut_len}),
-    .row_pattern_i (32'd0),
-    .row_fill_i    (1'b0),
-    .row_elem_i    (2'd0),
+    .row_i         ({2'd0, {(4 - IdWidth){1'b0}}, cut_id, 3'd0, 8'd0, cut_addr, 7'd0, cut_len,
+                     6'd0, 8'd0, cut_len, 35'd0}),
+    .err_i         ({`PTO_NUM_ACTIVE{1'b0}}),
     .line_valid_i  (line_valid_i),
     .line_ready_o  (line_ready_o),
     .line_i        (line_i),
-    .cur_id_o      (cur_id_unused),
-    .go_valid_i    (1'b1),
-    .drop_i        (1'b0),
-    .go_ready_o    (go_ready_unused),
     .out_valid_o   (word_valid),
     .out_ready_i   (word_ready),
     .out_id_o      (word_id),
@@ -150,23 +127,20 @@ module pto_fix_gm #(
 
   // ---- bursts ----
   pto_gm_write #(
-    .GmAddrWidth    (GmAddrWidth),
     .GmDataWidth    (GmDataWidth),
-    .NumOutstanding (NumOutstanding),
-    .NumActive      (NumActive),
-    .IdWidth        (IdWidth)
+    .NumOutstanding (NumOutstanding)
   ) u_write (
-    .clk_i           (clk_i),
-    .rst_ni          (rst_ni),
-    .err_i           (err_i),
-    .type_i          (type_i),
-    .op_i            (op_i),
-    .nosat_i         (nosat_i),
+    .clk_i, .rst_ni, .err_i, .type_i, .op_i, .nosat_i, .rd_err_o, .wr_err_o, .end_valid_o,
+    .m_axi_araddr, .m_axi_arlen, .m_axi_arvalid, .m_axi_arready,
+    .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
+    .m_axi_awaddr, .m_axi_awlen, .m_axi_awvalid, .m_axi_awready,
+    .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
+    .m_axi_bresp, .m_axi_bvalid, .m_axi_bready,
     .burst_valid_i   (piece_valid_i && words_ready),
     .burst_ready_o   (burst_ready),
     .burst_end_i     (1'b0),
     .burst_last_i    (piece_last_i),
-    .burst_id_i      (piece_id_i),
+    .burst_id_i      ({{(4 - IdWidth){1'b0}}, piece_id_i}),
     .burst_addr_i    ({piece_addr_i[GmAddrWidth-1:GmLane], {GmLane{1'b0}}}),
     .burst_beats_i   (piece_beats),
     .word_valid_i    (word_valid),
@@ -175,41 +149,12 @@ module pto_fix_gm #(
     .word_i          (word),
     .word_strb_i     (word_strb),
     .word_last_i     (word_last),
-    .m_axi_araddr    (m_axi_araddr),
-    .m_axi_arlen     (m_axi_arlen),
-    .m_axi_arvalid   (m_axi_arvalid),
-    .m_axi_arready   (m_axi_arready),
-    .m_axi_rdata     (m_axi_rdata),
-    .m_axi_rresp     (m_axi_rresp),
-    .m_axi_rlast     (m_axi_rlast),
-    .m_axi_rvalid    (m_axi_rvalid),
-    .m_axi_rready    (m_axi_rready),
-    .m_axi_awaddr    (m_axi_awaddr),
-    .m_axi_awlen     (m_axi_awlen),
-    .m_axi_awvalid   (m_axi_awvalid),
-    .m_axi_awready   (m_axi_awready),
-    .m_axi_wdata     (m_axi_wdata),
-    .m_axi_wstrb     (m_axi_wstrb),
-    .m_axi_wlast     (m_axi_wlast),
-    .m_axi_wvalid    (m_axi_wvalid),
-    .m_axi_wready    (m_axi_wready),
-    .m_axi_bresp     (m_axi_bresp),
-    .m_axi_bvalid    (m_axi_bvalid),
-    .m_axi_bready    (m_axi_bready),
-    .rd_err_valid_o  (rd_err_valid_o),
-    .rd_err_id_o     (rd_err_id_o),
-    .rd_err_status_o (rd_err_status_o),
-    .rd_err_addr_o   (rd_err_addr_o),
-    .wr_err_valid_o  (wr_err_valid_o),
-    .wr_err_id_o     (wr_err_id_o),
-    .wr_err_status_o (wr_err_status_o),
-    .wr_err_addr_o   (wr_err_addr_o),
-    .end_valid_o     (end_valid_o),
-    .end_id_o        (end_id_o)
+    .end_id_o        (end_id)
   );
+  assign end_id_o = end_id[IdWidth-1:0];
 
-  wire unused = &{1'b0, piece_end[12], piece_end[GmLane-1:0], cur_id_unused,
-                  word_space_unused, word_addr_unused, go_ready_unused, fin_unused};
+  wire unused = &{1'b0, piece_end[12], piece_end[GmLane-1:0], end_id,
+                  word_space_unused, word_addr_unused, fin_unused};
 endmodule
 
 `default_nettype wire

@@ -2,13 +2,14 @@
 //
 // On-chip side of the write-back: cuts lines to the words of the destination port, with exact byte
 // enables. Throughput: one word per clock, also across runs and ops. Latency: line to dst_req one
-// clock. drop_i (op had an error): its words are not written. Limits: LocalDataWidth 128, 256 or
+// clock. Words of an op with an error are not written. Limits: LocalDataWidth 128, 256 or
 // 512. Spec: CONTRACT, dst port.
 //
 //   clk         _/~\_/~\_/~\_/~\_
 //   line_valid  _/~~~\___________
 //   dst_req     _____/~~~~~~~\___     stable until dst_gnt
 `default_nettype none
+`include "pto_records.vh"
 
 module pto_fix_local #(
   parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
@@ -28,8 +29,7 @@ module pto_fix_local #(
   input  wire                        line_valid_i,  // 64 bytes are there
   output wire                        line_ready_o,  // they are used up
   input  wire [511:0]                line_i,        // the bytes
-  output wire [IdWidth-1:0]          cur_id_o,      // op of the word in work
-  input  wire                        drop_i,        // that op had an error
+  input  wire [`PTO_NUM_ACTIVE-1:0]  err_i,         // per op: it had an error
   output wire                        dst_req_o,     // on-chip write, stable until granted
   input  wire                        dst_gnt_i,     // write done
   output wire [2:0]                  dst_space_o,   // memory
@@ -44,7 +44,8 @@ module pto_fix_local #(
   wire [2:0]                cut_space;
   wire [LocalAddrWidth-1:0] cut_addr;
   wire [12:0]               cut_len;
-  wire                      go_ready_unused, out_last_unused;
+  wire                      out_last_unused;
+  wire [3:0]                dst_id;
 
   pto_fix_queue #(
     .Width(1 + IdWidth + 3 + LocalAddrWidth + 13),
@@ -62,36 +63,19 @@ module pto_fix_local #(
 
   pto_row_words #(
     .WordBytes (LocalDataWidth / 8),
-    .LineBytes (64),
-    .AddrWidth (LocalAddrWidth),
-    .FootWidth (16),
-    .IdWidth   (IdWidth)
+    .LineBytes (64)
   ) u_words (
-    .clk_i         (clk_i),
-    .rst_ni        (rst_ni),
+    .clk_i, .rst_ni, .err_i,
     .row_valid_i   (cut_valid),
     .row_ready_o   (cut_take),
-    .row_end_i     (1'b0),
-    .row_last_i    (cut_last),
-    .row_id_i      (cut_id),
-    .row_space_i   (cut_space),
-    .row_addr_i    (cut_addr),
-    .row_len_i     ({3'd0, cut_len}),
-    .row_left_i    (6'd0),
-    .row_foot_i    ({3'd0, cut_len}),
-    .row_pattern_i (32'd0),
-    .row_fill_i    (1'b0),
-    .row_elem_i    (2'd0),
+    .row_i         ({1'b0, cut_last, {(4 - IdWidth){1'b0}}, cut_id, cut_space, cut_addr,
+                     7'd0, cut_len, 6'd0, 8'd0, cut_len, 35'd0}),
     .line_valid_i  (line_valid_i),
     .line_ready_o  (line_ready_o),
     .line_i        (line_i),
-    .cur_id_o      (cur_id_o),
-    .go_valid_i    (1'b1),
-    .drop_i        (drop_i),
-    .go_ready_o    (go_ready_unused),
     .out_valid_o   (dst_req_o),
     .out_ready_i   (dst_gnt_i),
-    .out_id_o      (dst_id_o),
+    .out_id_o      (dst_id),
     .out_space_o   (dst_space_o),
     .out_addr_o    (dst_addr_o),
     .out_be_o      (dst_be_o),
@@ -100,7 +84,9 @@ module pto_fix_local #(
     .fin_valid_o   (end_valid_o)
   );
 
-  wire unused = &{1'b0, go_ready_unused, out_last_unused};
+  assign dst_id_o = dst_id[IdWidth-1:0];
+
+  wire unused = &{1'b0, dst_id, out_last_unused};
 endmodule
 
 `default_nettype wire
