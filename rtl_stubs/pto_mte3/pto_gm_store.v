@@ -7,9 +7,11 @@
 // Throughput: one UB word and one GM beat per clock; a row of k words and n beats takes max(k, n)
 // clocks, with no bubble between rows or ops. An atomic store has the same rate, also for rows of
 // an op that follow each other inside a bus word; other bursts that share a bus word with a burst
-// less than a round trip before them take the round trip of a read and a write each. It reads 8 KiB
-// ahead: at a read latency above the beats of 4 KiB it moves 8 KiB in the sum of both.
-// Latency: descriptor to src_req 7 clocks, reply to wvalid 4 clocks, last B to done 1 clock.
+// less than a round trip before them take the round trip of a read and a write each, and those of
+// one op that overlap inside a bus word five clocks. It reads 8 KiB ahead: at a read latency above
+// the beats of 4 KiB it moves 8 KiB in the sum of both.
+// Latency: descriptor to src_req 7 clocks, reply to wvalid 4 clocks, of an atomic store 7 clocks,
+// last B to done 1 clock.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40; uses the src side, UB
 // only, and all AXI channels. Spec: CONTRACT, dma.md.
 //

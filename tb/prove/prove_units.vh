@@ -11,6 +11,48 @@
 `include `PROVE_ATOMIC
 // verilator lint_on UNUSEDSIGNAL
 
+// The stages of pto_gm_combine, one after the other.
+function automatic [31:0] prove_atomic;
+  input [31:0] old;
+  input [31:0] y;
+  input [2:0]  kind;
+  input [2:0]  mode;                         // nosat, op
+  reg   [34:0] a, b;
+  begin
+    a = fix_atomic_normal(fix_atomic_sum(
+          fix_atomic_operands(old, y, kind, mode[1:0], mode[2]), kind), kind);
+    b = fix_atomic_normal(fix_atomic_sum(
+          fix_atomic_operands({old[15:0], 16'd0}, {y[15:0], 16'd0}, {kind[2], 2'd2}, mode[1:0],
+                              mode[2]), ATOMIC_F16), ATOMIC_F16);
+    prove_atomic = fix_atomic_result(a, b, kind, mode[2] || mode[1:0] != 2'd0);
+  end
+endfunction
+
+// Two equal elements of 16 bits in a word have equal results: else the upper half is not 0.
+function automatic [31:0] prove_atomic_16;
+  input [15:0] old;
+  input [15:0] y;
+  input [2:0]  kind;
+  input [2:0]  mode;
+  reg   [31:0] both;
+  begin
+    both = prove_atomic({old, old}, {y, y}, kind, mode);
+    prove_atomic_16 = {both[31:16] ^ both[15:0], both[15:0]};
+  end
+endfunction
+
+// The same for four of 8 bits.
+function automatic [31:0] prove_atomic_8;
+  input [7:0] old;
+  input [7:0] y;
+  input [2:0] mode;
+  reg   [31:0] all;
+  begin
+    all = prove_atomic({4{old}}, {4{y}}, ATOMIC_S8, mode);
+    prove_atomic_8 = {all[31:8] ^ {3{all[7:0]}}, all[7:0]};
+  end
+endfunction
+
 always @(posedge go_i)
   if (variant_i == `PROVE_VARIANT)
     case (unit_i)
@@ -29,12 +71,12 @@ always @(posedge go_i)
       `PROVE_UNIT(12, fix_relu_i32(op_a[k]))
       `PROVE_UNIT(13, fix_clip_f16(op_a[k], op_b[k][15:0]))
       `PROVE_UNIT(14, fix_f32_mul(op_a[k], op_b[k]))
-      `PROVE_UNIT(15, fix_atomic_f32(op_a[k], op_b[k], mode_i[1:0]))
-      `PROVE_UNIT(16, {16'd0, fix_atomic_f16(op_a[k][15:0], op_b[k][15:0], mode_i[1:0], mode_i[2])})
-      `PROVE_UNIT(17, {16'd0, fix_atomic_bf16(op_a[k][15:0], op_b[k][15:0], mode_i[1:0])})
-      `PROVE_UNIT(18, fix_atomic_s32(op_a[k], op_b[k], mode_i[1:0]))
-      `PROVE_UNIT(19, {16'd0, fix_atomic_s16(op_a[k][15:0], op_b[k][15:0], mode_i[1:0])})
-      `PROVE_UNIT(20, {24'd0, fix_atomic_s8(op_a[k][7:0], op_b[k][7:0], mode_i[1:0])})
+      `PROVE_UNIT(15, prove_atomic(op_a[k], op_b[k], ATOMIC_F32, mode_i))
+      `PROVE_UNIT(16, prove_atomic_16(op_a[k][15:0], op_b[k][15:0], ATOMIC_F16, mode_i))
+      `PROVE_UNIT(17, prove_atomic_16(op_a[k][15:0], op_b[k][15:0], ATOMIC_BF16, mode_i))
+      `PROVE_UNIT(18, prove_atomic(op_a[k], op_b[k], ATOMIC_S32, mode_i))
+      `PROVE_UNIT(19, prove_atomic_16(op_a[k][15:0], op_b[k][15:0], ATOMIC_S16, mode_i))
+      `PROVE_UNIT(20, prove_atomic_8(op_a[k][7:0], op_b[k][7:0], mode_i))
       `PROVE_ROUND(21, fix_stage(fix_round_wide(op_a[k]), 3'd0))
       `PROVE_ROUND(22, fix_stage(fix_round_wide(op_a[k]), 3'd3))
       `PROVE_UNIT(23, fix_to_int(op_a[k], op_b[k][17], op_b[k][16:0], op_c[k] != 32'd0, op_c[k][15:0], mode_i))

@@ -4,11 +4,11 @@
 // burst, and of an atomic op a read burst before it, whose beats are combined with the words. A
 // burst is read ahead of its data, as soon as none of its bus words belongs to a write of any op
 // that has no response yet (pto_gm_guard); bursts that lie apart overlap.
-// Throughput: one burst and one word per clock, also across ops. Latency: word to wvalid one clock,
-// burst to awvalid three clocks, burst to arvalid two clocks. Two bursts of 4 KiB, or NumOutstanding
-// short ones, are read ahead. A burst that begins in the last bus word of the burst before, of the
-// same op, takes the old value of that word from its result and reads the others. Other atomic
-// bursts that share a bus word wait for each other's response.
+// Throughput: one burst and one word per clock, also across ops. Latency: word to wvalid four
+// clocks, or one for a plain word that follows no atomic one; burst to awvalid three clocks, to
+// arvalid two clocks. Two bursts of 4 KiB, or NumOutstanding short ones, are read ahead. A burst
+// that begins in the last bus word of the burst before, of the same op, reads only the words after
+// it (pto_gm_merge). Other atomic bursts that share a bus word wait for each other's response.
 // Errors: bursts that were issued finish, no new one starts; words not issued are dropped. After an
 // error the rest of an op may be replaced by a record without a burst (burst_end_i).
 // Limits: GmDataWidth 128, 256 or 512. Spec: CONTRACT, m_axi rules; fixpipe.md section 9; dma.md
