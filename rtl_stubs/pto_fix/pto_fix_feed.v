@@ -28,6 +28,7 @@ module pto_fix_feed #(
   input  wire [IdWidth-1:0]        word_id_i,     // op number
   input  wire [LocalAddrWidth-1:6] word_i,        // L0C word
   input  wire [7:0]                word_group_i,  // its channels, div 16
+  input  wire                      word_last_i,   // last word of its op
   input  wire [InfoWidth-1:0]      word_info_i,   // goes with it
   input  wire [`PTO_NUM_ACTIVE-1:0] err_i,        // per op: it had an error
   output wire                      src_req_o,     // on-chip read, stable until granted
@@ -42,6 +43,7 @@ module pto_fix_feed #(
   input  wire                      prm_need_i,    // that op has parameters
   output wire                      prm_rd_o,      // look up
   output wire [7:0]                prm_group_o,   // channels div 16
+  output wire                      prm_end_o,     // the last look-up of the op
   output wire                      lane_valid_o,  // a word is there, and its parameters
   input  wire                      lane_ready_i,  // it is taken
   output wire [IdWidth-1:0]        lane_id_o,     // op number
@@ -54,7 +56,7 @@ module pto_fix_feed #(
   wire read_ready, note_ready, take;
   assign word_ready_o = read_ready && note_ready;
 
-  wire                    beat_valid, note_valid;
+  wire                    beat_valid, note_valid, note_last;
   wire [SrcDataWidth-1:0] beat;
   wire [IdWidth-1:0]      note_id;
   wire [7:0]              note_group;
@@ -75,17 +77,17 @@ module pto_fix_feed #(
   );
 
   pto_fix_queue #(
-    .Width(IdWidth + 8 + InfoWidth),
+    .Width(IdWidth + 8 + 1 + InfoWidth),
     .Depth(ReadFifoDepth)
   ) u_notes (
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
     .wr_valid_i (word_valid_i && read_ready),
     .wr_ready_o (note_ready),
-    .wr_data_i  ({word_id_i, word_group_i, word_info_i}),
+    .wr_data_i  ({word_id_i, word_group_i, word_last_i, word_info_i}),
     .rd_valid_o (note_valid),
     .rd_ready_i (take),
-    .rd_data_o  ({note_id, note_group, note_info})
+    .rd_data_o  ({note_id, note_group, note_last, note_info})
   );
 
   // ---- the word with its parameters ----
@@ -98,6 +100,7 @@ module pto_fix_feed #(
   assign prm_id_o    = note_id;
   assign prm_rd_o    = take && prm_need_i;
   assign prm_group_o = note_group;
+  assign prm_end_o   = prm_rd_o && note_last;
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) lane_valid_q <= 1'b0;

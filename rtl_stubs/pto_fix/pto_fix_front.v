@@ -11,8 +11,8 @@
 // Throughput: one op per 4 to 8 clocks (pto_fix_check), two clocks from fin to done and the next
 // fin. Latency: descriptor to op_valid 5 clocks without flags and parameters; flags and parameters
 // (in parallel) add the latencies of their modules; fin to done 1 clock, more with flags to clear.
-// Limits: two ops with scalar or vector parameters handed over and not finished (the banks),
-// NumActive ops in all; SrcDataWidth 512. Spec: CONTRACT; fixpipe.md 1, 5, 6, 8, 10.
+// Limits: two ops with scalar or vector parameters handed over whose words have not all been read
+// (the banks), NumActive ops in all; SrcDataWidth 512. Spec: CONTRACT; fixpipe.md 1, 5, 6, 8, 10.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   op_valid    _/~~~~~~~\_______________     stable, with its payload, until op_ready
@@ -75,6 +75,7 @@ module pto_fix_front #(
   input  wire                      prm_rd_i,      // look up the parameters of 16 channels
   input  wire                      prm_bank_i,    // bank of the op
   input  wire [7:0]                prm_group_i,   // channel div 16
+  input  wire                      prm_end_i,     // the last look-up of the op
   output wire [16*36-1:0]          prm_quant_o,   // next clock, held; lane: offset field, scale
   output wire [16*19-1:0]          prm_alpha_o    // the same; lane: bits 31 to 13 of alpha
 );
@@ -166,6 +167,7 @@ module pto_fix_front #(
   wire dispatch    = op_valid_o && op_ready_i;
   wire drop    = ready && load_bad_q;        // never handed over
   wire leave   = dispatch || drop;
+  wire take_bank = dispatch && banked_q;
   // Room for the report is guaranteed from here on: only this op can take it.
   wire may     = check_valid && ret_ready && !prep_q;
   wire enter   = may && !check_idle;
@@ -215,7 +217,7 @@ module pto_fix_front #(
         load_todo_q <= 1'b0;
         load_bad_q  <= load_bad;
       end
-      if (leave && banked_q) bank_q <= !bank_q;
+      if (take_bank) bank_q <= !bank_q;
     end
   end
 
@@ -235,7 +237,6 @@ module pto_fix_front #(
   reg [NumActive-1:0]      bad_q;            // a rule is violated
   reg [NumActive-1:0]      lost_q;           // the parameters could not be read
   reg [NumActive-1:0]      clear_q;          // flags are to be cleared
-  reg [NumActive-1:0]      uses_q;           // it has a bank
   reg [TagWidth-1:0]       tag_q   [0:NumActive-1];
   reg [7:0]                rule_q  [0:NumActive-1];
   reg [LocalAddrWidth-1:0] lost_addr_q [0:NumActive-1];
@@ -280,14 +281,12 @@ module pto_fix_front #(
       idle_q    <= {NumActive{1'b0}};
       lost_q    <= {NumActive{1'b0}};
       bad_q     <= {NumActive{1'b0}};
-      uses_q    <= {NumActive{1'b0}};
     end else begin
       if (push) begin
         new_ptr_q         <= new_ptr_q + 1'b1;
         idle_q[new_slot]  <= skip;
         bad_q[new_slot]   <= skip && check_bad;
         lost_q[new_slot]  <= drop;
-        uses_q[new_slot]  <= leave && banked_q;
         clear_q[new_slot] <= leave && prep_clear;
       end
       if (retire) begin
@@ -364,14 +363,12 @@ module pto_fix_front #(
     .flag_rdata_i     (flag_rdata_i)
   );
 
-  // ---- parameters; a bank is free again when its op has finished ----
+  // ---- parameters; a bank is free again with the last look-up of its op ----
   // Banks are taken and given back in turn, so counting them is enough.
-  reg [1:0] used_q;                          // banks of ops that left and have not finished
-  wire      give  = (fin || (retire && lost_q[old_slot])) && uses_q[old_slot];
-  wire      take_bank  = leave && banked_q;
+  reg [1:0] used_q;                          // banks of ops handed over
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) used_q <= 2'd0;
-    else used_q <= used_q + {1'b0, take_bank} - {1'b0, give};
+    else used_q <= used_q + {1'b0, take_bank} - {1'b0, prm_end_i};
   end
 
   pto_fix_params #(

@@ -86,7 +86,7 @@ module pto_write_back #(
   wire                   fin_valid, fin_ready;
   wire [2:0]             fin_status;
   wire [GmAddrWidth-1:0] fin_addr;
-  wire                   prm_rd, prm_bank;
+  wire                   prm_rd, prm_bank, prm_end;
   wire [7:0]             prm_group;
   wire [16*36-1:0]       prm_quant;
   wire [16*19-1:0]       prm_alpha;
@@ -144,6 +144,7 @@ module pto_write_back #(
     .prm_rd_i      (prm_rd),
     .prm_bank_i    (prm_bank),
     .prm_group_i   (prm_group),
+    .prm_end_i     (prm_end),
     .prm_quant_o   (prm_quant),
     .prm_alpha_o   (prm_alpha)
   );
@@ -174,6 +175,7 @@ module pto_write_back #(
     .prm_rd_o      (prm_rd),
     .prm_bank_o    (prm_bank),
     .prm_group_o   (prm_group),
+    .prm_end_o     (prm_end),
     .prm_quant_i   (prm_quant),
     .prm_alpha_i   (prm_alpha),
     .src_req_o     (src_req_o),

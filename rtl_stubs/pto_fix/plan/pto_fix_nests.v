@@ -34,6 +34,7 @@ module pto_fix_nests #(
   output wire [4:0]             word_cols_o,   // columns that count, 1 to 16
   output wire                   word_high_o,   // columns 8 to 15 count, not 0 to 7
   output wire                   word_close_o,  // last row of a tile
+  output wire                   word_last_o,   // last word of its op
   output wire                   piece_valid_o, // a piece is there
   input  wire                   piece_ready_i, // it is taken
   output wire [IdWidth-1:0]     piece_id_o,    // op number
@@ -131,7 +132,8 @@ module pto_fix_nests #(
     .word_group_o  (word_group_o),
     .word_cols_o   (word_cols_o),
     .word_high_o   (word_high_o),
-    .word_close_o  (word_close_o)
+    .word_close_o  (word_close_o),
+    .word_last_o   (word_last_o)
   );
 
   pto_fix_runs #(

@@ -9,7 +9,7 @@
 //
 // Throughput: pto_write_back states what each layout reaches. No drain between ops, but an op of
 // another layout waits until the transposer is empty. Latency: op to src_req 4 clocks, reply to
-// dst_req 9 (nz2dn: 12 from the last row of a tile), to wvalid one more.
+// dst_req 17 (nz2dn: 20 from the last row of a tile), to wvalid one more.
 // After an error the op streams to its end without an access. Spec: fixpipe.md.
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_
@@ -44,6 +44,7 @@ module pto_fix_path #(
   output wire                        prm_rd_o,      // look up the parameters of 16 channels
   output wire                        prm_bank_o,    // bank of the op
   output wire [7:0]                  prm_group_o,   // channel div 16
+  output wire                        prm_end_o,     // the last look-up of the op
   input  wire [16*36-1:0]            prm_quant_i,   // next clock, held; lane: offset field, scale
   input  wire [16*19-1:0]            prm_alpha_i,   // the same; lane: bits 31 to 13 of alpha
   output wire                        src_req_o,     // on-chip read, stable until granted
@@ -151,7 +152,7 @@ module pto_fix_path #(
   end
 
   // ---- words to read, pieces to write ----
-  wire                   word_valid, word_ready, word_high, word_close;
+  wire                   word_valid, word_ready, word_high, word_close, word_last;
   wire [IdWidth-1:0]     word_id, piece_id;
   wire [WordBits-1:0]    word;
   wire [7:0]             word_group;
@@ -184,6 +185,7 @@ module pto_fix_path #(
     .word_cols_o   (word_cols),
     .word_high_o   (word_high),
     .word_close_o  (word_close),
+    .word_last_o   (word_last),
     .piece_valid_o (piece_valid),
     .piece_ready_i (piece_ready),
     .piece_id_o    (piece_id),
@@ -216,6 +218,7 @@ module pto_fix_path #(
     .word_id_i    (word_id),
     .word_i       (word),
     .word_group_i (word_group),
+    .word_last_i  (word_last),
     .word_info_i  ({word_cols, word_high, word_close}),
     .err_i        (err_16),
     .src_req_o    (src_req_o),
@@ -230,6 +233,7 @@ module pto_fix_path #(
     .prm_need_i   (need_q[prm_id]),
     .prm_rd_o     (prm_rd_o),
     .prm_group_o  (prm_group_o),
+    .prm_end_o    (prm_end_o),
     .lane_valid_o (lane_valid),
     .lane_ready_i (lane_ready),
     .lane_id_o    (lane_id),

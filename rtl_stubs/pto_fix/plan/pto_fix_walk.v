@@ -42,7 +42,8 @@ module pto_fix_walk #(
   output wire [7:0]          word_group_o,    // group of 16 columns
   output wire [4:0]          word_cols_o,     // columns that count, 1 to 16
   output wire                word_high_o,     // columns 8 to 15 count, not 0 to 7
-  output wire                word_close_o     // last row of a tile
+  output wire                word_close_o,    // last row of a tile
+  output wire                word_last_o      // last word of its op
 );
   reg                active_q;
   reg [IdWidth-1:0]  id_q;
@@ -82,6 +83,7 @@ module pto_fix_walk #(
   assign word_cols_o  = halves_q ? 5'd8 : (word_group_o == last_group_q) ? tail_q : 5'd16;
   assign word_high_o  = halves_q && outer_q[0];
   assign word_close_o = inner_end;
+  assign word_last_o  = op_end;
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) active_q <= 1'b0;
