@@ -5,7 +5,7 @@
 // subnormals are kept on both sides; a NaN that arithmetic produces is the canonical one. Each
 // function names its rule. tests/arith (`make prove-arith`) compares every function with an
 // independent reference: those of one f32 or i32 over all 2^32 inputs, ReLU and clip with a partner
-// for each of them, the product over constructed and random pairs.
+// for each of them. Functions that a pipeline calls in turn are compared as one, too.
 // sat is the sat clause: 0 sat, 1 preserve_nan, 2 nosat. The largest functions are not inlined
 // by the simulator (no_inline_task): a third of the C++ to compile, at the same speed.
 // Spec: fixpipe.md sections 3, 4, 6 and 7; A-34 to A-46, A-51, A-76.
@@ -114,58 +114,6 @@ function automatic [31:0] fix_i32_to_f32;
   end
 endfunction
 
-// Product of two f32, RNE, subnormals kept; inf * 0 and NaN give 7FC00000.
-// One leading-zero count on the product covers subnormal operands.
-// Test: tests/arith, constructed and random pairs.
-function automatic [31:0] fix_f32_mul;
-  /*verilator no_inline_task*/
-  input [31:0] a;
-  input [31:0] b;
-  reg          s;
-  reg   [7:0]  ea, eb;
-  reg   [47:0] p;                            // product, its leading 1 brought to bit 47
-  reg   [9:0]  e;                            // exponent of bit 47, two's complement
-  reg   [4:0]  shift;
-  reg   [51:0] w;                            // 24 bits that stay, guard, sticky, shifted out
-  begin
-    s  = a[31] ^ b[31];
-    ea = a[30:23];
-    eb = b[30:23];
-    p  = {24'd0, ea != 8'd0, a[22:0]} * {24'd0, eb != 8'd0, b[22:0]};
-    e  = {2'd0, ea} + {9'd0, ea == 8'd0} + {2'd0, eb} + {9'd0, eb == 8'd0} - 10'd126;
-    shift = 5'd0;
-    w     = 52'd0;
-    if (ea == 8'd255 || eb == 8'd255) begin
-      if ((ea == 8'd255 && a[22:0] != 23'd0) || (eb == 8'd255 && b[22:0] != 23'd0)
-          || p == 48'd0) fix_f32_mul = 32'h7FC0_0000;
-      else               fix_f32_mul = {s, 31'h7F80_0000};
-    end else if (p == 48'd0) begin
-      fix_f32_mul = {s, 31'd0};
-    end else begin
-      if (p[47:46] == 2'd0) begin            // only with a subnormal operand
-        if (p[47:16] == 32'd0) begin p = p << 32; e = e - 10'd32; end
-        if (p[47:32] == 16'd0) begin p = p << 16; e = e - 10'd16; end
-        if (p[47:40] == 8'd0)  begin p = p << 8;  e = e - 10'd8;  end
-        if (p[47:44] == 4'd0)  begin p = p << 4;  e = e - 10'd4;  end
-        if (p[47:46] == 2'd0)  begin p = p << 2;  e = e - 10'd2;  end
-      end
-      if (!p[47]) begin p = p << 1; e = e - 10'd1; end
-      if ($signed(e) >= 10'sd255) begin
-        fix_f32_mul = {s, 31'h7F80_0000};
-      end else begin
-        if ($signed(e) <= 10'sd0) begin      // to the subnormal step; 26 leaves only stickies
-          shift = $signed(e) < -10'sd25 ? 5'd26 : 5'd1 - e[4:0];
-          e     = 10'd1;
-        end
-        w = {p[47:23], p[22:0] != 23'd0, 26'd0} >> shift;
-        // Bit 51 counts as one step of the exponent; rounding carries into it, up to inf.
-        fix_f32_mul = {s, {e[7:0] - 8'd1, 23'd0} + {7'd0, w[51:28]}
-                          + {30'd0, w[27] && (w[28] || w[26:0] != 27'd0)}};
-      end
-    end
-  end
-endfunction
-
 // Step H: f32 to f16, RNE, overflow and inf to +-65504, NaN to +0: the conversion with sat.
 // Test: tests/arith, all 2^32 inputs.
 function automatic [15:0] fix_f32_to_h;
@@ -189,21 +137,25 @@ function automatic [31:0] fix_relu_i32;
   fix_relu_i32 = x[31] ? 32'd0 : x;
 endfunction
 
-// Relu of f32: code 0 t; 1 normal: t > 0 ? t : +0; 2 scalar, 3 vector: t >= 0 (-0 too) ? t :
-// RNE(alpha * t). NaN gives 7FC00000 except with code 0. The low 13 bits of alpha are cleared.
-// Test: tests/arith, all 2^32 inputs with code 1, pairs with 2 and 3.
+// Relu of f32 without its product: code 0 t; 1 normal: t > 0 ? t : +0; 2 scalar, 3 vector: t.
+// NaN gives 7FC00000 except with code 0. Test: tests/arith, all 2^32 inputs with code 1.
 function automatic [31:0] fix_relu;
   input [31:0] t;
   input [2:0]  code;
-  input [31:0] alpha;
   begin
     if (code == 3'd0)                                    fix_relu = t;
     else if (t[30:23] == 8'd255 && t[22:0] != 23'd0)     fix_relu = 32'h7FC0_0000;
-    else if (!t[31])                                     fix_relu = t;
-    else if (code == 3'd1)                               fix_relu = 32'd0;
-    else if (t[30:0] == 31'd0)                           fix_relu = t;
-    else                                                 fix_relu = fix_f32_mul(alpha, t);
+    else if (code == 3'd1 && t[31])                      fix_relu = 32'd0;
+    else                                                 fix_relu = t;
   end
+endfunction
+
+// Relu is RNE(alpha * t): scalar or vector (by_alpha), and t < 0, not -0 or NaN. The low 13 bits of
+// alpha are cleared. Test: tests/arith, all 2^32 inputs with a partner for each.
+function automatic fix_relu_scales;
+  input [31:0] t;
+  input        by_alpha;
+  fix_relu_scales = by_alpha && t[31] && t[30:0] != 31'd0 && t[30:0] <= 31'h7F80_0000;
 endfunction
 
 // Clip for f16: min(t, clip) on f32, clip a finite f16 above 0; NaN stays as it is.
@@ -242,7 +194,7 @@ function automatic signed [34:0] fix_round_wide;
   end
 endfunction
 
-// Stage of an integer from fix_round_wide, kind as in fix_narrow: s4 S5, [-16, 15]; u8, s8 S9,
+// Stage of an integer from fix_round_wide, kind as in fix_clamp: s4 S5, [-16, 15]; u8, s8 S9,
 // [-256, 255]; s16 S17, [-65536, 65535]; s32 WIDE, as it is.
 // Test: tests/arith, after fix_round_wide, all 2^32 inputs with each kind.
 function automatic signed [34:0] fix_stage;
@@ -262,76 +214,78 @@ function automatic signed [34:0] fix_stage;
   end
 endfunction
 
-// Offset, clip and clamp: q + offset, exact; at most clip when clip_en; clamped to the kind's
-// range: 0 s4, 1 u8, 2 s8, 3 s16, 4 s32. The result's low bits, the ones above are 0.
+// Offset of an integer, kind as in fix_clamp. field: bits 53 to 37 of a record, of which the kind
+// takes: s4 the low 5 bits, s16 all 17, the others 9. NaN, and an inf that comes from an infinite
+// source (inf_src), take no offset: the results are 0 and the end of the kind's range. An inf from
+// the product of a finite source takes it after the stage; that of s32 is unbounded, so that no
+// offset brings the inf back. Test: tests/arith, constructed and random operands.
+function automatic signed [16:0] fix_offset;
+  input [30:0] t;                            // before fix_round_wide, without sign
+  input        inf_src;
+  input [16:0] field;
+  input [2:0]  kind;
+  reg          bypass;
+  begin
+    bypass = t[30:23] == 8'd255 && (t[22:0] != 23'd0 || inf_src);
+    case (kind)
+      3'd0:    fix_offset = {{12{field[4]}}, field[4:0]};
+      3'd3:    fix_offset = field;
+      default: fix_offset = {{8{field[8]}}, field[8:0]};
+    endcase
+    if (bypass) fix_offset = 17'sd0;
+  end
+endfunction
+
+// Offset and clip: q + offset, exact; at most clip when clip_en.
 // Test: tests/arith, constructed and random operands.
-function automatic [31:0] fix_narrow;
+function automatic signed [34:0] fix_clip_int;
   input signed [34:0] q;                     // within +-2^33
   input signed [16:0] offset;
   input               clip_en;
   input        [15:0] clip;                  // two's complement
-  input        [2:0]  kind;
   reg   signed [34:0] sum, limit;
   begin
     sum   = q + $signed({{18{offset[16]}}, offset});
     limit = $signed({{19{clip[15]}}, clip});
     if (clip_en && sum > limit) sum = limit;
-    case (kind)
-      3'd0: begin
-        if (sum > 35'sd7) sum = 35'sd7;
-        if (sum < -35'sd8) sum = -35'sd8;
-        fix_narrow = {28'd0, sum[3:0]};
-      end
-      3'd1: begin
-        if (sum > 35'sd255) sum = 35'sd255;
-        if (sum < 35'sd0) sum = 35'sd0;
-        fix_narrow = {24'd0, sum[7:0]};
-      end
-      3'd2: begin
-        if (sum > 35'sd127) sum = 35'sd127;
-        if (sum < -35'sd128) sum = -35'sd128;
-        fix_narrow = {24'd0, sum[7:0]};
-      end
-      3'd3: begin
-        if (sum > 35'sd32767) sum = 35'sd32767;
-        if (sum < -35'sd32768) sum = -35'sd32768;
-        fix_narrow = {16'd0, sum[15:0]};
-      end
-      default: begin
-        if (sum > 35'sd2147483647) sum = 35'sd2147483647;
-        if (sum < -35'sd2147483648) sum = -35'sd2147483648;
-        fix_narrow = sum[31:0];
-      end
-    endcase
+    fix_clip_int = sum;
   end
 endfunction
 
-// All steps after relu: stage S5, S9, S17 or WIDE, offset, clip and clamp, kind as in fix_narrow.
-// NaN gives 0, and an inf that comes from an infinite source (inf_src) the end of the kind's range,
-// both without stage and offset; an inf from the product of a finite source saturates at the stage.
-// That of s32 is unbounded: no offset brings an inf back, the result is the end of the range.
-// field: bits 53 to 37 of a record, of which the kind takes its offset: s4 the low 5 bits, s16 all
-// 17, the others 9. Test: tests/arith, constructed and random operands.
-function automatic [31:0] fix_to_int;
-  input [31:0] t;
-  input        inf_src;
-  input [16:0] field;
-  input        clip_en;
-  input [15:0] clip;                         // two's complement
-  input [2:0]  kind;
-  reg          bypass;
-  reg   signed [34:0] q;
-  reg   signed [16:0] offset;
+// Clamp to the kind's range: 0 s4, 1 u8, 2 s8, 3 s16, 4 s32. The result's low bits, the ones above
+// are 0. Test: tests/arith, after fix_clip_int, constructed and random operands.
+function automatic [31:0] fix_clamp;
+  input signed [34:0] sum;
+  input        [2:0]  kind;
+  reg   signed [34:0] r;
   begin
-    bypass = t[30:23] == 8'd255 && (t[22:0] != 23'd0 || inf_src);
-    q      = fix_round_wide(t);              // bypass: 0, or beyond every clamp
+    r = sum;
     case (kind)
-      3'd0:    offset = {{12{field[4]}}, field[4:0]};
-      3'd3:    offset = field;
-      default: offset = {{8{field[8]}}, field[8:0]};
+      3'd0: begin
+        if (r > 35'sd7) r = 35'sd7;
+        if (r < -35'sd8) r = -35'sd8;
+        fix_clamp = {28'd0, r[3:0]};
+      end
+      3'd1: begin
+        if (r > 35'sd255) r = 35'sd255;
+        if (r < 35'sd0) r = 35'sd0;
+        fix_clamp = {24'd0, r[7:0]};
+      end
+      3'd2: begin
+        if (r > 35'sd127) r = 35'sd127;
+        if (r < -35'sd128) r = -35'sd128;
+        fix_clamp = {24'd0, r[7:0]};
+      end
+      3'd3: begin
+        if (r > 35'sd32767) r = 35'sd32767;
+        if (r < -35'sd32768) r = -35'sd32768;
+        fix_clamp = {16'd0, r[15:0]};
+      end
+      default: begin
+        if (r > 35'sd2147483647) r = 35'sd2147483647;
+        if (r < -35'sd2147483648) r = -35'sd2147483648;
+        fix_clamp = r[31:0];
+      end
     endcase
-    if (bypass) offset = 17'sd0;
-    else        q = fix_stage(q, kind);
-    fix_to_int = fix_narrow(q, offset, clip_en, clip, kind);
   end
 endfunction

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``make prove-arith``: the write-back arithmetic against an independent reference, input by input.
 
-The parts: every function of ``pto_fix_convert.vh``, ``pto_fix_arith.vh`` and
+The parts: every function of ``pto_fix_convert.vh``, ``pto_fix_arith.vh``, ``pto_fix_mul.vh`` and
 ``pto_fix_atomic.vh`` (``rtl_stubs/common``) in one Verilated module, the reference in C, and a
 program that compares the two (prove.cpp documents its output). This module builds it, divides the
 input spaces over several processes, and prints a table of the results. Spec: fixpipe.md sections 3
@@ -208,7 +208,7 @@ def build(
 
     Args:
         folder: Folder of all build products.
-        headers: The folder of the two headers.
+        headers: The folder of the headers.
         faults: A file with further copies of the functions (see prove_arith.v), or None.
         options: Variables of Verilator's makefile: how to optimise.
 

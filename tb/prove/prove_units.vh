@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One copy of the functions under proof with the logic to evaluate them, for a generate block of
-// prove_arith.v. Set before each use: PROVE_CONVERT, PROVE_ARITH and PROVE_ATOMIC, the
+// prove_arith.v. Set before each use: PROVE_CONVERT, PROVE_ARITH, PROVE_MUL and PROVE_ATOMIC, the
 // headers; PROVE_VARIANT, the number of this copy; PROVE_ONLY, the one unit it has, or -1 for all.
 // Unit numbers, operands and results: enum ref_unit in reference.h.
 
 // verilator lint_off UNUSEDSIGNAL
 `include `PROVE_CONVERT
 `include `PROVE_ARITH
+`include `PROVE_MUL
 `include `PROVE_ATOMIC
 // verilator lint_on UNUSEDSIGNAL
 
@@ -53,6 +54,41 @@ function automatic [31:0] prove_atomic_8;
   end
 endfunction
 
+// ---- functions that a pipeline calls in turn ----
+
+function automatic [31:0] product;
+  input [31:0] a;
+  input [31:0] b;
+  product = fix_mul_round(fix_mul_normal(fix_mul_product(a, b)));
+endfunction
+
+function automatic [31:0] relu;
+  input [31:0] t;
+  input [2:0]  code;
+  input [31:0] alpha;
+  relu = fix_relu_scales(t, code[1]) ? product(alpha, t) : fix_relu(t, code);
+endfunction
+
+function automatic [31:0] narrow;            // offset, clip and clamp
+  input signed [34:0] q;
+  input signed [16:0] offset;
+  input               clip_en;
+  input        [15:0] clip;
+  input        [2:0]  kind;
+  narrow = fix_clamp(fix_clip_int(q, offset, clip_en, clip), kind);
+endfunction
+
+function automatic [31:0] to_int;            // all steps after relu
+  input [31:0] t;
+  input        inf_src;
+  input [16:0] field;
+  input        clip_en;
+  input [15:0] clip;
+  input [2:0]  kind;
+  to_int = narrow(fix_stage(fix_round_wide(t), kind), fix_offset(t[30:0], inf_src, field, kind),
+                  clip_en, clip, kind);
+endfunction
+
 always @(posedge go_i)
   if (variant_i == `PROVE_VARIANT)
     case (unit_i)
@@ -66,11 +102,11 @@ always @(posedge go_i)
       `PROVE_UNIT(7, fix_i32_to_f32(op_a[k]))
       `PROVE_ROUND(8, fix_stage(fix_round_wide(op_a[k]), 3'd1))
       `PROVE_ROUND(9, fix_round_wide(op_a[k]))
-      `PROVE_UNIT(10, fix_narrow({op_b[k][2:0], op_a[k]}, op_b[k][19:3], op_c[k] != 32'd0, op_c[k][15:0], mode_i))
-      `PROVE_UNIT(11, fix_relu(op_a[k], mode_i, op_b[k]))
+      `PROVE_UNIT(10, narrow({op_b[k][2:0], op_a[k]}, op_b[k][19:3], op_c[k] != 32'd0, op_c[k][15:0], mode_i))
+      `PROVE_UNIT(11, relu(op_a[k], mode_i, op_b[k]))
       `PROVE_UNIT(12, fix_relu_i32(op_a[k]))
       `PROVE_UNIT(13, fix_clip_f16(op_a[k], op_b[k][15:0]))
-      `PROVE_UNIT(14, fix_f32_mul(op_a[k], op_b[k]))
+      `PROVE_UNIT(14, product(op_a[k], op_b[k]))
       `PROVE_UNIT(15, prove_atomic(op_a[k], op_b[k], ATOMIC_F32, mode_i))
       `PROVE_UNIT(16, prove_atomic_16(op_a[k][15:0], op_b[k][15:0], ATOMIC_F16, mode_i))
       `PROVE_UNIT(17, prove_atomic_16(op_a[k][15:0], op_b[k][15:0], ATOMIC_BF16, mode_i))
@@ -79,6 +115,6 @@ always @(posedge go_i)
       `PROVE_UNIT(20, prove_atomic_8(op_a[k][7:0], op_b[k][7:0], mode_i))
       `PROVE_ROUND(21, fix_stage(fix_round_wide(op_a[k]), 3'd0))
       `PROVE_ROUND(22, fix_stage(fix_round_wide(op_a[k]), 3'd3))
-      `PROVE_UNIT(23, fix_to_int(op_a[k], op_b[k][17], op_b[k][16:0], op_c[k] != 32'd0, op_c[k][15:0], mode_i))
+      `PROVE_UNIT(23, to_int(op_a[k], op_b[k][17], op_b[k][16:0], op_c[k] != 32'd0, op_c[k][15:0], mode_i))
       default: ;
     endcase

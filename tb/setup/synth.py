@@ -34,7 +34,7 @@ WIDTHS = ("128", "256", "512")
 WIDTH = "256"
 """Where none is named."""
 
-REPEATED = ("pto_gm_combine",)
+REPEATED = ("pto_gm_combine", "pto_fix_lane")
 """Modules of which a unit has many: mapped once, with a row of their own, for time."""
 
 MIN_YOSYS = "0.40"

@@ -9,8 +9,14 @@ from pathlib import Path
 
 CONVERT = "pto_fix_convert.vh"
 ARITH = "pto_fix_arith.vh"
+MUL = "pto_fix_mul.vh"
 ATOMIC = "pto_fix_atomic.vh"
-MACROS = {CONVERT: "PROVE_CONVERT", ARITH: "PROVE_ARITH", ATOMIC: "PROVE_ATOMIC"}
+MACROS = {
+    CONVERT: "PROVE_CONVERT",
+    ARITH: "PROVE_ARITH",
+    MUL: "PROVE_MUL",
+    ATOMIC: "PROVE_ATOMIC",
+}
 """Header to the macro with its name."""
 
 TEMPLATE = """
@@ -104,29 +110,29 @@ FAULTS = (
     Fault("WIDE NaN large", "wide", "r = 35'd0; else if (e >= 8'd160)", "r = 1; else if (e > 159)"),
     Fault("WIDE inf takes the offset", "tail_s32", "35'h2_0000_0000", "&e ? 2**31 - 1 : 2**33"),
     Fault("clip before offset", "u8", "sum > limit) sum", "q > limit) sum"),
-    Fault("s4 most negative", "s4", "sum < -35'sd8", "sum < -35'sd9"),
-    Fault("s8 keeps 128", "s8", "sum > 35'sd127", "sum > 35'sd128"),
+    Fault("s4 most negative", "s4", "r < -35'sd8", "r < -35'sd9"),
+    Fault("s8 keeps 128", "s8", "r > 35'sd127", "r > 35'sd128"),
     Fault("offset without sign", "s16", "{18{offset[16]}}", "18'd0"),
-    Fault("s32 most positive", "s32", "sum > 35'sd2147483647", "sum > 35'sd2147483648"),
+    Fault("s32 most positive", "s32", "r > 35'sd2147483647", "r > 35'sd2147483648"),
     Fault(
         "offset of 9 bits to s4",
         "tail_s4",
         "{{12{field[4]}}, field[4:0]}",
         "{{8{field[8]}}, field[8:0]}",
     ),
-    Fault("offset of 9 bits to s16", "tail_s16", "offset = field;", "offset = field[8:0];"),
+    Fault("offset of 9 bits to s16", "tail_s16", "fix_offset = field;", "fix_offset = field[8:0];"),
     Fault("inf takes the offset", "tail_u8", "23'd0 || inf_src)", "23'd0)"),
     Fault("product overflow is inf", "tail_s8", "(t[22:0] != 23'd0 || inf_src)", "1'b1"),
-    Fault("ReLU of -0", "relu", "else if (t[30:0] == 31'd0) ", "else if (1'b0) "),
+    Fault("ReLU of -0", "relu", "&& t[30:0] != 31'd0 &&", "&&"),
     Fault("ReLU NaN with payload", "relu", "fix_relu = 32'h7FC0_0000", "fix_relu = t"),
     Fault("i32 ReLU without sign", "relu_i32", "x[31] ? 32'd0 : x", "x"),
     Fault("NaN clipped", "clip_f16", "t > limit && t <= 32'h7F80_0000", "t > limit && !t[31]"),
     Fault("clip of equals", "clip_f16", "t > limit && t <=", "t[31:1] > limit[31:1] && t <="),
-    Fault("product sticky lost", "mul", "p[22:0] != 23'd0", "p[22:1] != 22'd0"),
-    Fault("product tie away", "mul", "w[27] && (w[28] || w[26:0] != 27'd0)", "w[27]"),
-    Fault("product subnormals flushed", "mul", "5'd26 : 5'd1 - e[4:0]", "5'd26 : 5'd26"),
-    Fault("inf * 0 is inf", "mul", "|| p == 48'd0) fix_f32_mul", ") fix_f32_mul"),
-    Fault("product overflow late", "mul", "$signed(e) >= 10'sd255", "$signed(e) >= 10'sd256"),
+    Fault("product sticky lost", "mul", "p[22:0] != 23'd0", "p[22:1] != 22'd0", MUL),
+    Fault("product tie away", "mul", "w[27] && (w[28] || w[26:0] != 27'd0)", "w[27]", MUL),
+    Fault("product subnormals flushed", "mul", "5'd26 : 5'd1 - e[4:0]", "5'd26 : 5'd26", MUL),
+    Fault("inf * 0 is inf", "mul", "nan || (inf && !p[47])", "nan", MUL),
+    Fault("product overflow late", "mul", "$signed(e) >= 10'sd255", "$signed(e) >= 10'sd256", MUL),
     Fault("sum sticky lost", "atomic_f32", "w[27:0] != 28'd0", "1'b0", ATOMIC),
     Fault("x - x is -0", "atomic_f32", "b[30:0], !b[31]", "b[30:0], b[31]", ATOMIC),
     Fault(
