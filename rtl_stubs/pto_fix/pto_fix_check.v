@@ -4,15 +4,15 @@
 // L26), and the zero-count test, which comes after them. Extents are exact (A-18): fields are wider
 // than any legal value, and sums never wrap. mte_l0c_gm has no L17 and L21, mte_l0c_l1 no L21 and
 // L26, mte_l0c_ub no L26.
-// Throughput and latency: 3 clocks and one for each digit: the sums of products of the source
+// Throughput and latency: 4 clocks and one for each digit: the sums of products of the source
 // and of the destination grow side by side, each by one 8-bit digit of a count that is not zero
-// per clock. That is 4 clocks for ordinary tiles, 8 at most. The next check begins the clock after
+// per clock. That is 5 clocks for ordinary tiles, 9 at most. The next check begins the clock after
 // the job was taken. Limits: memories are multiples of 64 bytes. Spec: fixpipe.md 1, 2, 10.
 //
-//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
-//   desc_valid  _/~~~~~~~~~~~~~~~~~~~\___     stable until the clock of job_ready
-//   job_valid   _________________/~~~\___
-//   job_ready   _________________/~~~\___
+//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_
+//   desc_valid  _/~~~~~~~~~~~~~~~~~~~~~~~\___     stable until the clock of job_ready
+//   job_valid   _____________________/~~~\___     one digit
+//   job_ready   _____________________/~~~\___
 `default_nettype none
 `include "pto_desc.vh"
 
@@ -155,19 +155,19 @@ module pto_fix_check #(
   reg [3:0]          dst_todo_q;             // digits of repeats, rows
   reg [39:0]         src_digits_q;
   reg [31:0]         dst_digits_q;
-  reg [SrcWidth-1:0] src_sum_q;              // index of the last word
-  reg [DstWidth-1:0] dst_sum_q;              // elements up to the end
+  reg [SrcWidth-1:0] src_prod_q, src_sum_q;  // product of a digit; index of the last word
+  reg [DstWidth-1:0] dst_prod_q, dst_sum_q;  // product of a digit; elements up to the end
+  reg [1:0]          elem_q;
 
   wire start = state_q == IDLE && desc_valid_i;
   wire [2:0]  src_sel  = lowest(src_todo_q[3:0]);
   wire [1:0]  dst_sel  = dst_todo_q[0] ? 2'd0 : dst_todo_q[1] ? 2'd1 : dst_todo_q[2] ? 2'd2 : 2'd3;
-  wire        last_sum = (src_todo_q & (src_todo_q - 5'd1)) == 5'd0
-                      && (dst_todo_q & (dst_todo_q - 4'd1)) == 4'd0;
+  wire        last_sum = src_todo_q == 5'd0 && dst_todo_q == 4'd0;
 
   wire [7:0]  src_digit = src_digits_q[{src_sel, 3'd0} +: 8];
   wire [7:0]  dst_digit = dst_digits_q[{dst_sel, 3'd0} +: 8];
-  wire [15:0] src_mul   = (src_sel <= 3'd1) ? src_loop[15:0]
-                        : (src_sel == 3'd2) ? src_stride[15:0] : pitch[15:0];
+  wire [15:0] src_mul   = |src_todo_q[1:0] ? src_loop[15:0]
+                        : src_todo_q[2] ? src_stride[15:0] : pitch[15:0];
   wire [31:0] dst_mul   = dst_sel[1] ? dst_stride[31:0] : dst_loop[31:0];
   wire        src_high  = src_sel == 3'd1 || src_sel == 3'd4;
   wire [23:0] src_prod  = {16'd0, src_digit} * {8'd0, src_mul};
@@ -196,16 +196,19 @@ module pto_fix_check #(
       src_sum_q    <= {{(SrcWidth - 18){1'b0}}, src[23:6]}
                     + {{(SrcWidth - 16){1'b0}}, near ? last_m : 16'd0};
       dst_sum_q    <= {{(DstWidth - 20){1'b0}}, dst_tail};
+      src_prod_q   <= {SrcWidth{1'b0}};
+      dst_prod_q   <= {DstWidth{1'b0}};
+      elem_q       <= elem;
     end
     if (state_q == SUM) begin
       src_todo_q <= src_todo_q & (src_todo_q - 5'd1);
       dst_todo_q <= dst_todo_q & (dst_todo_q - 4'd1);
-      if (src_todo_q != 5'd0) begin
-        src_sum_q <= src_sum_q + ({{(SrcWidth - 24){1'b0}}, src_prod} << {src_high, 3'd0});
-      end
-      if (dst_todo_q != 4'd0) begin
-        dst_sum_q <= dst_sum_q + ({{(DstWidth - 40){1'b0}}, dst_prod} << {dst_sel[0], 3'd0});
-      end
+      src_prod_q <= (src_todo_q == 5'd0) ? {SrcWidth{1'b0}}
+                  : {{(SrcWidth - 24){1'b0}}, src_prod} << {src_high, 3'd0};
+      dst_prod_q <= (dst_todo_q == 4'd0) ? {DstWidth{1'b0}}
+                  : {{(DstWidth - 40){1'b0}}, dst_prod} << {dst_sel[0], 3'd0};
+      src_sum_q  <= src_sum_q + src_prod_q;
+      dst_sum_q  <= dst_sum_q + dst_prod_q;
     end
   end
 
@@ -249,7 +252,7 @@ module pto_fix_check #(
     if (state_q == JUDGE) begin
       l23_q <= !nop_q && (src_sum_q >= L0C_WORDS
                           || {{(EndWidth - 45){1'b0}}, dst, 1'b0}
-                             + ({{(EndWidth - DstWidth){1'b0}}, dst_sum_q} << elem)
+                             + ({{(EndWidth - DstWidth){1'b0}}, dst_sum_q} << elem_q)
                              > (is_gm ? GM_END : is_l1 ? L1_END : UB_END));
     end
   end

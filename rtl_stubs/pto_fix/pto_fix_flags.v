@@ -88,22 +88,21 @@ module pto_fix_flags #(
   reg [WordBits-1:0] range_q;                // first word of the range being walked
   reg [WordBits-1:0] repeat_q;               // first word of its repeat
   reg [8:0]          block_q;                // block that is next in the range
-  reg [WordBits:0]   rows_q;                 // words of a range
+  reg [WordBits+1:0] reach_q;                // words of a range, and NEAR
   reg [7:0]          groups_q;               // groups less 1 that are not folded
   reg [15:0]         repeats_q;              // repeats less 1 that are not folded
   reg [7:0]          groups_left_q;
   reg [15:0]         repeats_left_q;
 
   // A stride of 0 reads the same words again.
-  wire [WordBits+1:0] reach    = {1'b0, rows_q} + NEAR;
-  wire fold_groups  = groups_q != 8'd0 && {2'd0, job_src_stride_i} <= reach;
-  wire fold_repeats = repeats_q != 16'd0 && {2'd0, job_src_loop_i} <= reach;
+  wire fold_groups  = groups_q != 8'd0 && {2'd0, job_src_stride_i} <= reach_q;
+  wire fold_repeats = repeats_q != 16'd0 && {2'd0, job_src_loop_i} <= reach_q;
   wire [WordBits-1:0] fold_count  = fold_groups ? {{(WordBits - 8){1'b0}}, groups_q}
                                   : repeats_q[WordBits-1:0];
   wire [WordBits-1:0] fold_stride = fold_groups ? job_src_stride_i : job_src_loop_i;
 
   // The part of the range in the flag word of block_q.
-  wire [WordBits-1:0] end_word  = range_q + rows_q[WordBits-1:0] - {{(WordBits - 1){1'b0}}, 1'b1};
+  wire [WordBits-1:0] end_word  = range_q + reach_q[WordBits-1:0] - NEAR[WordBits-1:0] - 1'b1;
   wire [8:0]          end_block = {{(12 - WordBits){1'b0}}, end_word[WordBits-1:3]};
   wire                in_word   = block_q[8:5] == end_block[8:5];
   wire [4:0]          top       = in_word ? end_block[4:0] : 5'd31;
@@ -153,14 +152,14 @@ module pto_fix_flags #(
       IDLE: if (job_valid_i) begin
         range_q   <= job_src_i;
         repeat_q  <= job_src_i;
-        rows_q    <= job_rows_i;
+        reach_q   <= {1'b0, job_rows_i} + NEAR;
         groups_q  <= (job_src_stride_i == {WordBits{1'b0}}) ? 8'd0 : job_groups_i;
         repeats_q <= (job_src_loop_i == {WordBits{1'b0}}) ? 16'd0 : job_repeats_i;
         touched_q <= 16'd0;
       end
       FOLD: begin
         if (fold_groups || fold_repeats) begin
-          rows_q <= rows_q + {1'b0, fold_count * fold_stride};
+          reach_q <= reach_q + {2'd0, fold_count} * {2'd0, fold_stride};
         end
         if (fold_groups) groups_q <= 8'd0;
         else if (fold_repeats) repeats_q <= 16'd0;
@@ -247,7 +246,7 @@ module pto_fix_flags #(
     end
   end
 
-  wire unused = &{1'b0, rows_q[WordBits], end_word[2:0]};
+  wire unused = &{1'b0, reach_q[WordBits+1:WordBits], end_word[2:0]};
 endmodule
 
 `default_nettype wire

@@ -8,8 +8,8 @@
 // Order: flags are polled only when no op before still has to clear one of the same blocks; they
 // are cleared after the op has finished and the report before was taken, then done is offered. An
 // op that ends with an error has retired too: its flags are cleared as well.
-// Throughput: one op per 4 to 8 clocks (pto_fix_check), two clocks from fin to done and the next
-// fin. Latency: descriptor to op_valid 5 clocks without flags and parameters; flags and parameters
+// Throughput: one op per 5 to 9 clocks (pto_fix_check), two clocks from fin to done and the next
+// fin. Latency: descriptor to op_valid 6 clocks without flags and parameters; flags and parameters
 // (in parallel) add the latencies of their modules; fin to done 1 clock, more with flags to clear.
 // Limits: two ops with scalar or vector parameters handed over whose words have not all been read
 // (the banks), NumActive ops in all; SrcDataWidth 512. Spec: CONTRACT; fixpipe.md 1, 5, 6, 8, 10.

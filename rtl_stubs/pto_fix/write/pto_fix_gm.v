@@ -3,13 +3,13 @@
 // GM side of the write-back: pieces of runs become AXI write bursts, one each, and for atomic ops
 // read bursts before them (pto_gm_write), lines become words.
 // Throughput: one word per clock, also across bursts and ops. Latency: line to wvalid two clocks,
-// piece to awvalid two clocks, piece to arvalid one clock.
+// piece to awvalid three clocks, piece to arvalid two clocks.
 // Limits: GmDataWidth 128, 256 or 512. Spec: CONTRACT, m_axi rules; fixpipe.md section 9.
 //
 //   clk          _/~\_/~\_/~\_/~\_/~\_/~\_
 //   piece_valid  _/~~~\___________________     atomic, piece_ready 1
-//   arvalid      _____/~~~~~~~\___________     until arready
-//   awvalid      _________/~~~~~~~\_______     until awready
+//   arvalid      _________/~~~~~~~\_______     until arready
+//   awvalid      _____________/~~~~~~~\___     until awready
 `default_nettype none
 `include "pto_records.vh"
 
@@ -66,11 +66,9 @@ module pto_fix_gm #(
   localparam integer Planned   = 2 << $clog2(NumOutstanding);  // pieces planned or in flight
 
   // ---- a piece goes to both consumers at once ----
-  wire [12:0]            piece_end   = {1'b0, piece_addr_i[11:0]} + piece_len_i - 13'd1;
-  wire [BeatBits-1:0]    piece_first = piece_addr_i[11:GmLane];
-  wire [BeatBits-1:0]    piece_final = piece_end[11:GmLane];
-  wire [8:0]             piece_beats = {{(9 - BeatBits){1'b0}}, piece_final}
-                                     - {{(9 - BeatBits){1'b0}}, piece_first} + 9'd1;
+  localparam [12:0] LAST_LANE = GmBytes[12:0] - 13'd1;
+  wire [12:0]            piece_end   = {{(13 - GmLane){1'b0}}, piece_addr_i[GmLane-1:0]}
+                                     + piece_len_i + LAST_LANE;  // from the first bus word
   wire                   words_ready, burst_ready;
   assign piece_ready_o = words_ready && burst_ready;
 
@@ -126,6 +124,26 @@ module pto_fix_gm #(
   );
 
   // ---- bursts ----
+  wire                    next_valid, next_ready, next_last;
+  wire [IdWidth-1:0]      next_id;
+  wire [GmAddrWidth-1:GmLane] next_addr;
+  wire [BeatBits:0]       next_beats;
+
+  pto_fifo #(
+    .Width(1 + IdWidth + GmAddrWidth - GmLane + BeatBits + 1),
+    .Depth(2)
+  ) u_bursts (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .wr_valid_i (piece_valid_i && words_ready),
+    .wr_ready_o (burst_ready),
+    .wr_data_i  ({piece_last_i, piece_id_i, piece_addr_i[GmAddrWidth-1:GmLane],
+                  piece_end[12:GmLane]}),
+    .rd_valid_o (next_valid),
+    .rd_ready_i (next_ready),
+    .rd_data_o  ({next_last, next_id, next_addr, next_beats})
+  );
+
   pto_gm_write #(
     .GmDataWidth    (GmDataWidth),
     .NumOutstanding (NumOutstanding)
@@ -136,13 +154,13 @@ module pto_fix_gm #(
     .m_axi_awaddr, .m_axi_awlen, .m_axi_awvalid, .m_axi_awready,
     .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
     .m_axi_bresp, .m_axi_bvalid, .m_axi_bready,
-    .burst_valid_i   (piece_valid_i && words_ready),
-    .burst_ready_o   (burst_ready),
+    .burst_valid_i   (next_valid),
+    .burst_ready_o   (next_ready),
     .burst_end_i     (1'b0),
-    .burst_last_i    (piece_last_i),
-    .burst_id_i      ({{(4 - IdWidth){1'b0}}, piece_id_i}),
-    .burst_addr_i    ({piece_addr_i[GmAddrWidth-1:GmLane], {GmLane{1'b0}}}),
-    .burst_beats_i   (piece_beats),
+    .burst_last_i    (next_last),
+    .burst_id_i      ({{(4 - IdWidth){1'b0}}, next_id}),
+    .burst_addr_i    ({next_addr, {GmLane{1'b0}}}),
+    .burst_beats_i   ({{(8 - BeatBits){1'b0}}, next_beats}),
     .word_valid_i    (word_valid),
     .word_ready_o    (word_ready),
     .word_id_i       (word_id),
@@ -153,7 +171,7 @@ module pto_fix_gm #(
   );
   assign end_id_o = end_id[IdWidth-1:0];
 
-  wire unused = &{1'b0, piece_end[12], piece_end[GmLane-1:0], end_id,
+  wire unused = &{1'b0, piece_end[GmLane-1:0], end_id,
                   word_space_unused, word_addr_unused, fin_unused};
 endmodule
 
