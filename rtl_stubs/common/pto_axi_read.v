@@ -26,9 +26,7 @@ module pto_axi_read #(
   input  wire                   cmd_valid_i,   // a burst is to be read
   output wire                   cmd_ready_o,   // it is taken
   input  wire                   cmd_drop_i,    // make its beats up
-  input  wire [3:0]             cmd_id_i,      // op number
-  input  wire [39:0]            cmd_addr_i,    // address of the first bus word
-  input  wire [8:0]             cmd_beats_i,   // beats, 1 to 256
+  input  wire pto_burst_t       cmd_i,         // the burst
   output wire [39:0]            m_axi_araddr,  // burst address
   output wire [7:0]             m_axi_arlen,   // beats less 1
   output wire                   m_axi_arvalid, // burst offered
@@ -62,7 +60,7 @@ module pto_axi_read #(
   wire pop    = beat_valid_o && beat_ready_i;
 
   // ---- issue ----
-  wire [CountBits+8:0] need     = {{CountBits{1'b0}}, cmd_beats_i};
+  wire [CountBits+8:0] need     = {{CountBits{1'b0}}, cmd_i.beats};
   wire                 has_room = {9'd0, free_q} >= need;
   wire                 can_issue  = flight_q != MOST || r_last;   // the place is free next clock
   wire                 issue_ok = (!ar_valid_q || m_axi_arready) && can_issue;
@@ -87,15 +85,15 @@ module pto_axi_read #(
                            : free_q + {{(CountBits - 1){1'b0}}, pop};
       flight_q <= flight_q + {{(FlightBits - 1){1'b0}}, issue}
                            - {{(FlightBits - 1){1'b0}}, r_last};
-      if (cmd_fire && cmd_drop_i) made_q <= cmd_beats_i;
+      if (cmd_fire && cmd_drop_i) made_q <= cmd_i.beats;
       else if (make) made_q <= made_q - 9'd1;
     end
   end
 
   always @(posedge clk_i) begin
     if (issue) begin
-      ar_addr_q <= cmd_addr_i;
-      ar_len_q  <= cmd_beats_i[7:0] - 8'd1;
+      ar_addr_q <= cmd_i.addr;
+      ar_len_q  <= cmd_i.beats[7:0] - 8'd1;
     end
   end
 
@@ -104,14 +102,16 @@ module pto_axi_read #(
   assign m_axi_arlen   = ar_len_q;
   assign m_axi_rready  = 1'b1;
 
-  // ---- data ----
-  pto_ram_fifo #(
+  // ---- data; free_q counts the room ----
+  wire room_unused;
+  pto_fifo #(
     .Width(GmDataWidth),
-    .Depth(FifoDepth)
+    .Depth(FifoDepth),
+    .Ram(1)
   ) u_data (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .wr_en_i    (r_fire || make),
+    .clk_i, .rst_ni,
+    .wr_valid_i (r_fire || make),
+    .wr_ready_o (room_unused),
     .wr_data_i  (make ? {GmDataWidth{1'b0}} : m_axi_rdata),
     .rd_valid_o (beat_valid_o),
     .rd_ready_i (beat_ready_i),
@@ -128,11 +128,10 @@ module pto_axi_read #(
     .Width(4 + 40),
     .Depth(TrackDepth)
   ) u_track (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (issue),
     .wr_ready_o (track_ready_unused),        // TrackDepth > NumOutstanding, counted by flight_q
-    .wr_data_i  ({cmd_id_i, cmd_addr_i}),
+    .wr_data_i  ({cmd_i.id, cmd_i.addr}),
     .rd_valid_o (track_valid_unused),        // a beat always has a burst
     .rd_ready_i (r_last),
     .rd_data_o  ({burst_id, burst_addr})
@@ -147,6 +146,8 @@ module pto_axi_read #(
   wire [39:0] beat_addr = burst_addr + ({32'd0, beat_index_q} << LaneBits);
   wire [2:0]  status    = m_axi_rresp[0] ? `PTO_ST_RD_DECERR : `PTO_ST_RD_SLVERR;
   assign err_o = {r_fire && m_axi_rresp[1], burst_id, status, beat_addr};
+
+  wire unused = &{1'b0, cmd_i};
 endmodule
 
 `default_nettype wire

@@ -27,11 +27,7 @@ module pto_axi_write #(
   output wire                   cmd_ready_o,   // it is taken
   input  wire                   cmd_drop_i,    // drop it and its words
   input  wire                   cmd_joins_i,   // for the data side: the burst joins the one before
-  input  wire                   cmd_end_i,     // no burst, only the end of an op
-  input  wire                   cmd_last_i,    // last command of the op
-  input  wire [3:0]             cmd_id_i,      // op number
-  input  wire [39:0]            cmd_addr_i,    // address of the first bus word
-  input  wire [7:0]             cmd_beats_i,   // beats modulo 256: 0 means 256
+  input  wire pto_burst_t       cmd_i,         // the burst
   output wire [39:0]            m_axi_awaddr,  // burst address
   output wire [7:0]             m_axi_awlen,   // beats less 1
   output wire                   m_axi_awvalid, // burst offered
@@ -65,7 +61,7 @@ module pto_axi_write #(
   wire   go_ready;
   wire   can_issue     = flight_q != MOST || b_fire;         // the place is free next clock
   wire   issue_ok    = (!aw_valid_q || m_axi_awready) && can_issue;
-  wire   no_burst    = cmd_drop_i || cmd_end_i;
+  wire   no_burst    = cmd_drop_i || cmd_i.cut;
   assign cmd_ready_o = go_ready && !tail_q && (no_burst || issue_ok);
   wire   cmd_fire    = cmd_valid_i && cmd_ready_o;
   wire   issue       = cmd_fire && !no_burst;
@@ -81,17 +77,17 @@ module pto_axi_write #(
       else if (m_axi_awready) aw_valid_q <= 1'b0;
       flight_q <= flight_q + {{(FlightBits - 1){1'b0}}, issue}
                            - {{(FlightBits - 1){1'b0}}, b_fire};
-      if (cmd_fire && no_burst && cmd_last_i) tail_q <= 1'b1;
+      if (cmd_fire && no_burst && cmd_i.last) tail_q <= 1'b1;
       else if (tail_done) tail_q <= 1'b0;
     end
   end
 
   always @(posedge clk_i) begin
     if (issue) begin
-      aw_addr_q <= cmd_addr_i;
-      aw_len_q  <= cmd_beats_i - 8'd1;
+      aw_addr_q <= cmd_i.addr;
+      aw_len_q  <= cmd_i.beats[7:0] - 8'd1;
     end
-    if (cmd_fire) tail_id_q <= cmd_id_i;
+    if (cmd_fire) tail_id_q <= cmd_i.id;
   end
 
   assign m_axi_awvalid = aw_valid_q;
@@ -105,7 +101,7 @@ module pto_axi_write #(
     .Depth(2)
   ) u_go (
     .clk_i, .rst_ni,
-    .wr_valid_i (cmd_fire && !cmd_end_i),
+    .wr_valid_i (cmd_fire && !cmd_i.cut),
     .wr_ready_o (go_ready),
     .wr_data_i  ({cmd_joins_i, cmd_drop_i}),
     .rd_valid_o (go_valid_o),
@@ -125,7 +121,7 @@ module pto_axi_write #(
     .clk_i, .rst_ni,
     .wr_valid_i (issue),
     .wr_ready_o (track_ready_unused),        // TrackDepth > NumOutstanding, counted by flight_q
-    .wr_data_i  ({cmd_last_i, cmd_id_i, cmd_addr_i}),
+    .wr_data_i  ({cmd_i.last, cmd_i.id, cmd_i.addr}),
     .rd_valid_o (track_valid_unused),        // a response always has a burst
     .rd_ready_i (b_fire),
     .rd_data_o  ({burst_last, burst_id, burst_addr})
@@ -135,6 +131,8 @@ module pto_axi_write #(
   assign fin_id_o     = tail_done ? tail_id_q : burst_id;
   wire [2:0] status   = m_axi_bresp[0] ? `PTO_ST_WR_DECERR : `PTO_ST_WR_SLVERR;
   assign err_o        = {b_fire && m_axi_bresp[1], burst_id, status, burst_addr};
+
+  wire unused = &{1'b0, cmd_i};
 endmodule
 
 `default_nettype wire

@@ -52,22 +52,11 @@ module pto_copy_path #(
   localparam integer SrcBytes  = SrcDataWidth / 8;
   localparam integer DstBytes  = DstDataWidth / 8;
   localparam integer LineBytes = (SrcBytes > DstBytes) ? SrcBytes : DstBytes;
-  localparam integer CountBits = $clog2(ReadFifoDepth) + 1;
-  localparam [CountBits-1:0] DEPTH = ReadFifoDepth[CountBits-1:0];
 
   // ---- a row goes to the reads and into the record queue at once; a mere end only there ----
-  reg  [CountBits-1:0] free_q;               // free records
-  wire has_room = free_q != {CountBits{1'b0}};
-  wire reads_ready;
+  wire has_room, reads_ready, record_take;
   wire record_put = row_valid_i && row_ready_o;
-  wire record_take;
   assign row_ready_o = has_room && (row_i.loc.cut || reads_ready);
-
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) free_q <= DEPTH;
-    else free_q <= free_q - {{(CountBits - 1){1'b0}}, record_put}
-                          + {{(CountBits - 1){1'b0}}, record_take};
-  end
 
   // ---- reads ----
   wire                    row_half = Widen != 0 && row_i.widen != 2'd0;
@@ -98,12 +87,14 @@ module pto_copy_path #(
   wire             rows_ready = align_ready && widen_ready;
   assign record_take = record_valid && words_ready && (record.cut || rows_ready);
 
-  pto_ram_fifo #(
+  pto_fifo #(
     .Width(`PTO_PIECE_BITS + 8),
-    .Depth(ReadFifoDepth)
+    .Depth(ReadFifoDepth),
+    .Ram(1)
   ) u_records (
     .clk_i, .rst_ni,
-    .wr_en_i    (record_put),
+    .wr_valid_i (record_put),
+    .wr_ready_o (has_room),
     .wr_data_i  ({row_i.loc.cut, row_i.loc.last, row_i.loc.id, row_i.loc.space, row_i.loc.addr,
                   row_i.loc.len, row_i.ext_addr[5:0], row_i.widen}),
     .rd_valid_o (record_valid),

@@ -141,8 +141,7 @@ module pto_extent #(
     .Width(SumWidth),
     .Depth(Depth)
   ) u_sums (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (mul_q && mul_last_q),
     .wr_ready_o (room),
     .wr_data_i  (sum),

@@ -114,19 +114,12 @@ function automatic [31:0] fix_i32_to_f32;
   end
 endfunction
 
-// Step H: f32 to f16, RNE, overflow and inf to +-65504, NaN to +0: the conversion with sat.
-// Test: tests/arith, all 2^32 inputs.
+// Step H: f32 to f16, RNE, overflow and inf to +-65504, NaN to +0: the conversion with sat. Step
+// HI, i32 to f16 with one rounding, is fix_i32_to_f32 and then this function: f32 holds every
+// integer up to 2^24, and all larger ones overflow. Test: tests/arith, each step, all 2^32 inputs.
 function automatic [15:0] fix_f32_to_h;
   input [31:0] x;
   fix_f32_to_h = fix_f32_to_f16(x, 2'd0);
-endfunction
-
-// Step HI: i32 to f16 with one RNE rounding, overflow to +-65504. f32 holds every integer up to
-// 2^24, and all larger ones overflow, so that only the second conversion rounds.
-// Test: tests/arith, all 2^32 inputs.
-function automatic [15:0] fix_i32_to_h;
-  input [31:0] x;
-  fix_i32_to_h = fix_f32_to_f16(fix_i32_to_f32(x), 2'd0);
 endfunction
 
 // ---- relu and clip: section 6 ----

@@ -110,13 +110,16 @@ module pto_local_read #(
   assign src_space_o = req_space_q;
   assign src_addr_o  = {req_word_q, {LaneBits{1'b0}}};
 
-  // ---- replies ----
-  pto_ram_fifo #(
+  // ---- replies; free_q counts the room ----
+  wire room_unused;
+  pto_fifo #(
     .Width(LocalDataWidth),
-    .Depth(FifoDepth)
+    .Depth(FifoDepth),
+    .Ram(1)
   ) u_data (
     .clk_i, .rst_ni,
-    .wr_en_i    (src_rvalid_i || make),
+    .wr_valid_i (src_rvalid_i || make),
+    .wr_ready_o (room_unused),
     .wr_data_i  (make ? {LocalDataWidth{1'b0}} : src_rdata_i),
     .rd_valid_o (beat_valid_o),
     .rd_ready_i (beat_ready_i),

@@ -64,6 +64,7 @@ typedef struct packed {                      // a row for pto_row_words
   logic [1:0]  elem;                         // log2 of its bytes
 } pto_words_t;
 
+`define PTO_ATOMIC_BITS 6
 typedef struct packed {                      // atomic update of GM by an op
   logic        nosat;                        // f16: no saturation, NaN as it is
   logic [1:0]  op;                           // 0 add, 1 max, 2 min
@@ -162,5 +163,76 @@ typedef struct packed {                      // a line of 32 bytes of such a row
   logic        last;                         // last line of its row
   pto_nz_row_t row;                          // the row
 } pto_nz_line_t;
+
+`define PTO_BURST_BITS 55
+typedef struct packed {                      // a burst of GM
+  logic        cut;                          // no burst: the op ends here, cut short
+  logic        last;                         // last burst of its op
+  logic [3:0]  id;                           // op number
+  logic [39:0] addr;                         // address of the first bus word
+  logic [8:0]  beats;                        // beats, 1 to 256, within a 4 KiB page
+} pto_burst_t;
+
+`define PTO_GM_ROW_BITS 66
+typedef struct packed {                      // a row of GM
+  logic        cut;                          // no row: the op ends here, cut short
+  logic        last;                         // last record of its op
+  logic [3:0]  id;                           // op number
+  logic [39:0] addr;                         // byte address
+  logic [19:0] len;                          // bytes, at least 1 unless cut
+} pto_gm_row_t;
+
+typedef struct packed {                      // write-back: loops over L0C words
+  logic [3:0]  id;                           // op number
+  logic        by_group;                     // the innermost words are groups, else rows
+  logic        halves;                       // half groups
+  logic [7:0]  last_group;                   // groups of 16 columns less 1
+  logic [4:0]  tail;                         // columns of the last group, 1 to 16
+  logic [13:0] src;                          // first word
+  logic [12:0] inner_last;                   // innermost words less 1
+  logic [12:0] inner_final;                  // the same in the last tile
+  logic [13:0] inner_step;                   // from one to the next
+  logic [12:0] outer_last;                   // second loop
+  logic [13:0] outer_step;                   // of two half groups where there are such
+  logic [6:0]  tile_last;                    // tiles less 1
+  logic [13:0] tile_step;                    // words between tiles
+  logic [15:0] rep_last;                     // repeats less 1
+  logic [13:0] rep_step;                     // words between repeats
+} pto_fix_walk_t;
+
+typedef struct packed {                      // write-back: loops over runs of destination bytes
+  logic [3:0]  id;                           // op number
+  logic [2:0]  space;                        // destination memory
+  logic        swap;                         // the second repeat goes to UB sub-block 1
+  logic [39:0] dst;                          // first byte
+  logic [12:0] run_last;                     // runs less 1
+  logic [39:0] run_pitch;                    // bytes from one to the next
+  logic [26:0] run_len;                      // bytes of a run, at least 1
+  logic [26:0] run_final;                    // the same in the last tile
+  logic [6:0]  tile_last;                    // tiles less 1
+  logic [39:0] run_tile;                     // bytes between tiles
+  logic [15:0] rep_last;                     // repeats less 1
+  logic [39:0] run_rep;                      // bytes between repeats
+} pto_fix_runs_t;
+
+`define PTO_FIX_NOTE_BITS 20
+typedef struct packed {                      // write-back: what accompanies an L0C word
+  logic [3:0]  id;                           // op number
+  logic [7:0]  group;                        // group of 16 columns
+  logic        last;                         // last word of its op
+  logic [4:0]  cols;                         // columns that count, 1 to 16
+  logic        high;                         // columns 8 to 15 count, not 0 to 7
+  logic        close;                        // last row of a tile
+} pto_fix_note_t;
+
+typedef struct packed {                      // write-back: a piece of a run, within a 4 KiB page
+  logic [3:0]  id;                           // op number
+  logic        first;                        // first piece of its run
+  logic        last;                         // last piece of its op
+  logic [2:0]  space;                        // destination memory
+  logic [39:0] addr;                         // byte address
+  logic [12:0] len;                          // bytes, 1 to 4096
+  logic [26:0] run;                          // with the first piece: bytes of its run
+} pto_fix_piece_t;
 
 `endif

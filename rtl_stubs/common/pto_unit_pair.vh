@@ -51,15 +51,13 @@
 
   // ---- clocks ----
   pto_clock_gate u_gate0 (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i, .rst_ni,
     .en_i   (unit_on[0] || unit_desc_valid[0] || unit_busy[0]),
     .run_o  (unit_run[0]),
     .clk_o  (unit_clk[0])
   );
   pto_clock_gate u_gate1 (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i, .rst_ni,
     .en_i   (unit_on[1] || unit_desc_valid[1] || unit_busy[1]),
     .run_o  (unit_run[1]),
     .clk_o  (unit_clk[1])

@@ -15,40 +15,32 @@
 `include "pto_records.vh"
 
 module pto_fix_feed #(
-  parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
-  parameter integer SrcDataWidth   = 512,    // bits of an L0C word
-  parameter integer IdWidth        = 3,      // bits of an op number
-  parameter integer InfoWidth      = 8,      // bits that accompany a word
-  parameter integer ReadFifoDepth  = 64      // words queued or in flight, a power of two
+  parameter integer ReadFifoDepth = 64       // words queued or in flight, a power of two
 ) (
-  input  wire                      clk_i,         // clock
-  input  wire                      rst_ni,        // asynchronous reset, active low
-  input  wire                      word_valid_i,  // a word is to be read
-  output wire                      word_ready_o,  // it is taken
-  input  wire [IdWidth-1:0]        word_id_i,     // op number
-  input  wire [LocalAddrWidth-1:6] word_i,        // L0C word
-  input  wire [7:0]                word_group_i,  // its channels, div 16
-  input  wire                      word_last_i,   // last word of its op
-  input  wire [InfoWidth-1:0]      word_info_i,   // goes with it
+  input  wire                       clk_i,        // clock
+  input  wire                       rst_ni,       // asynchronous reset, active low
+  input  wire                       word_valid_i, // a word is to be read
+  output wire                       word_ready_o, // it is taken
+  input  wire [13:0]                word_i,       // L0C word
+  input  wire pto_fix_note_t        word_note_i,  // what goes with it
   input  wire [`PTO_NUM_ACTIVE-1:0] err_i,        // per op: it had an error
-  output wire                      src_req_o,     // on-chip read, stable until granted
-  input  wire                      src_gnt_i,     // request taken
-  output wire [2:0]                src_space_o,   // memory
-  output wire [LocalAddrWidth-1:0] src_addr_o,    // byte address
-  input  wire                      src_rvalid_i,  // reply, in order
-  input  wire [SrcDataWidth-1:0]   src_rdata_i,   // word
-  input  wire                      src_err_i,     // the read failed, with the reply
-  output wire pto_err_t            err_o,         // a read failed
-  output wire [IdWidth-1:0]        prm_id_o,      // op of the next look-up
-  input  wire                      prm_need_i,    // that op has parameters
-  output wire                      prm_rd_o,      // look up
-  output wire [7:0]                prm_group_o,   // channels div 16
-  output wire                      prm_end_o,     // the last look-up of the op
-  output wire                      lane_valid_o,  // a word is there, and its parameters
-  input  wire                      lane_ready_i,  // it is taken
-  output wire [IdWidth-1:0]        lane_id_o,     // op number
-  output wire [SrcDataWidth-1:0]   lane_data_o,   // word
-  output wire [InfoWidth-1:0]      lane_info_o    // what came with it
+  output wire                       src_req_o,    // on-chip read, stable until granted
+  input  wire                       src_gnt_i,    // request taken
+  output wire [2:0]                 src_space_o,  // memory
+  output wire [19:0]                src_addr_o,   // byte address
+  input  wire                       src_rvalid_i, // reply, in order
+  input  wire [511:0]               src_rdata_i,  // word
+  input  wire                       src_err_i,    // the read failed, with the reply
+  output wire pto_err_t             err_o,        // a read failed
+  output wire [3:0]                 prm_id_o,     // op of the next look-up
+  input  wire                       prm_need_i,   // that op has parameters
+  output wire                       prm_rd_o,     // look up
+  output wire [7:0]                 prm_group_o,  // channels div 16
+  output wire                       prm_end_o,    // the last look-up of the op
+  output wire                       lane_valid_o, // a word is there, and its parameters
+  input  wire                       lane_ready_i, // it is taken
+  output wire [511:0]               lane_data_o,  // word
+  output wire pto_fix_note_t        lane_note_o   // what came with it
 );
   localparam [19:0] WORD_BYTES = 20'd64;
 
@@ -56,51 +48,48 @@ module pto_fix_feed #(
   wire read_ready, note_ready, take;
   assign word_ready_o = read_ready && note_ready;
 
-  wire                    beat_valid, note_valid, note_last;
-  wire [SrcDataWidth-1:0] beat;
-  wire [IdWidth-1:0]      note_id;
-  wire [7:0]              note_group;
-  wire [InfoWidth-1:0]    note_info;
+  wire                beat_valid, note_valid;
+  wire [511:0]        beat;
+  wire pto_fix_note_t note;
 
   pto_local_read #(
-    .LocalDataWidth (SrcDataWidth),
+    .LocalDataWidth (512),
     .FifoDepth      (ReadFifoDepth)
   ) u_read (
     .clk_i, .rst_ni, .err_i, .err_o,
     .src_req_o, .src_gnt_i, .src_space_o, .src_addr_o, .src_rvalid_i, .src_rdata_i, .src_err_i,
     .row_valid_i  (word_valid_i && note_ready),
     .row_ready_o  (read_ready),
-    .row_i        ({{(4 - IdWidth){1'b0}}, word_id_i, `PTO_SPACE_L0C, word_i, 6'd0, WORD_BYTES}),
+    .row_i        ({word_note_i.id, `PTO_SPACE_L0C, word_i, 6'd0, WORD_BYTES}),
     .beat_valid_o (beat_valid),
     .beat_ready_i (take),
     .beat_o       (beat)
   );
 
-  pto_fix_queue #(
-    .Width(IdWidth + 8 + 1 + InfoWidth),
-    .Depth(ReadFifoDepth)
+  pto_fifo #(
+    .Width(`PTO_FIX_NOTE_BITS),
+    .Depth(ReadFifoDepth),
+    .Ram(1)
   ) u_notes (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (word_valid_i && read_ready),
     .wr_ready_o (note_ready),
-    .wr_data_i  ({word_id_i, word_group_i, word_last_i, word_info_i}),
+    .wr_data_i  (word_note_i),
     .rd_valid_o (note_valid),
     .rd_ready_i (take),
-    .rd_data_o  ({note_id, note_group, note_last, note_info})
+    .rd_data_o  (note)
   );
 
   // ---- the word with its parameters ----
-  reg                    lane_valid_q;
-  reg [IdWidth-1:0]      lane_id_q;
-  reg [SrcDataWidth-1:0] lane_data_q;
-  reg [InfoWidth-1:0]    lane_info_q;
+  reg            lane_valid_q;
+  reg [511:0]    lane_data_q;
+  pto_fix_note_t lane_note_q;
 
   assign take        = beat_valid && note_valid && (!lane_valid_q || lane_ready_i);
-  assign prm_id_o    = note_id;
+  assign prm_id_o    = note.id;
   assign prm_rd_o    = take && prm_need_i;
-  assign prm_group_o = note_group;
-  assign prm_end_o   = prm_rd_o && note_last;
+  assign prm_group_o = note.group;
+  assign prm_end_o   = prm_rd_o && note.last;
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) lane_valid_q <= 1'b0;
@@ -110,16 +99,14 @@ module pto_fix_feed #(
 
   always @(posedge clk_i) begin
     if (take) begin
-      lane_id_q   <= note_id;
       lane_data_q <= beat;
-      lane_info_q <= note_info;
+      lane_note_q <= note;
     end
   end
 
   assign lane_valid_o = lane_valid_q;
-  assign lane_id_o    = lane_id_q;
   assign lane_data_o  = lane_data_q;
-  assign lane_info_o  = lane_info_q;
+  assign lane_note_o  = lane_note_q;
 endmodule
 
 `default_nettype wire

@@ -23,17 +23,12 @@
 `include "pto_desc.vh"
 
 module pto_fix_front #(
-  parameter integer GmAddrWidth    = 40,     // bits of an address in a report
-  parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
-  parameter integer SrcDataWidth   = 512,    // bits of a parameter word
-  parameter integer DescWidth      = 512,    // bits of a descriptor
   parameter integer TagWidth       = 8,      // bits of a tag
   parameter integer UbSize         = `PTO_SIZE_UB,   // bytes of one UB sub-block
   parameter integer L1Size         = `PTO_SIZE_L1,   // bytes of L1
   parameter integer L0cSize        = `PTO_SIZE_L0C,  // bytes of L0C, 2^k, at most 256 KiB (flags)
   parameter integer FbSegmentSize  = `PTO_FB_SEGMENT_BYTES,  // of FB, at most 4096 (cache)
   parameter integer QueueDepth     = 4,      // descriptors queued before the check, a power of two
-  parameter integer NumActive      = 8,      // ops after the check, a power of two
   parameter integer B8ScalarUnsigned = 0,    // 1: b8 with a scalar payload is unsigned
   parameter integer ModesA5        = 0       // 1: channel split only to GM and without unit flag
 ) (
@@ -41,21 +36,21 @@ module pto_fix_front #(
   input  wire                      rst_ni,        // asynchronous reset, active low
   input  wire                      desc_valid_i,  // a descriptor is offered
   output wire                      desc_ready_o,  // it is taken
-  input  wire [DescWidth-1:0]      desc_i,        // the descriptor
+  input  wire [`PTO_DESC_BITS-1:0] desc_i,        // the descriptor
   input  wire [TagWidth-1:0]       desc_tag_i,    // its tag
   output wire                      done_valid_o,  // the oldest op is done
   input  wire                      done_ready_i,  // the report is taken
   output wire [TagWidth-1:0]       done_tag_o,    // its tag
   output wire [2:0]                done_status_o, // status code
   output wire [7:0]                done_rule_o,   // violated rule or 0
-  output wire [GmAddrWidth-1:0]    done_addr_o,   // address of the first bad access or 0
+  output wire [39:0]               done_addr_o,   // address of the first bad access or 0
   output wire                      busy_o,        // a descriptor was taken and is not done
   output wire                      par_req_o,     // parameter read, stable until granted
   input  wire                      par_gnt_i,     // request taken
   output wire [2:0]                par_space_o,   // memory, FB
-  output wire [LocalAddrWidth-1:0] par_addr_o,    // byte address, word aligned
+  output wire [19:0] par_addr_o,    // byte address, word aligned
   input  wire                      par_rvalid_i,  // reply, in order
-  input  wire [SrcDataWidth-1:0]   par_rdata_i,   // word
+  input  wire [511:0]              par_rdata_i,   // word
   input  wire                      par_err_i,     // the read failed, with the reply
   output wire                      flag_req_o,    // unit flags: request, stable until granted
   input  wire                      flag_gnt_i,    // request taken
@@ -66,12 +61,12 @@ module pto_fix_front #(
   input  wire [31:0]               flag_rdata_i,  // flags of the word
   output wire                      op_valid_o,    // an op to be streamed, stable until taken
   input  wire                      op_ready_i,    // it is taken
-  output wire [DescWidth-1:0]      op_desc_o,     // its descriptor
+  output wire [`PTO_DESC_BITS-1:0] op_desc_o,     // its descriptor
   output wire                      op_bank_o,     // its bank for look-ups
   input  wire                      fin_valid_i,   // the oldest op handed over has finished
   output wire                      fin_ready_o,   // noted
   input  wire [2:0]                fin_status_i,  // status code, 0 or an error
-  input  wire [GmAddrWidth-1:0]    fin_addr_i,    // address of the first bad access
+  input  wire [39:0]               fin_addr_i,    // address of the first bad access
   input  wire                      prm_rd_i,      // look up the parameters of 16 channels
   input  wire                      prm_bank_i,    // bank of the op
   input  wire [7:0]                prm_group_i,   // channel div 16
@@ -79,6 +74,7 @@ module pto_fix_front #(
   output wire [16*36-1:0]          prm_quant_o,   // next clock, held; lane: offset field, scale
   output wire [16*19-1:0]          prm_alpha_o    // the same; lane: bits 31 to 13 of alpha
 );
+  localparam integer NumActive = 8;          // ops after the check, a power of two
   localparam integer UsedBits  = `PTO_FIX_L2_LSB + `PTO_FIX_L2_CW;  // bits above are reserved
   localparam integer SlotBits  = $clog2(NumActive);
   localparam integer WordBits  = $clog2(L0cSize) - 6;    // of an index of 64-byte L0C words
@@ -86,11 +82,8 @@ module pto_fix_front #(
 
   // Parameters out of range name a module that does not exist, in every tool an error.
   generate
-    if (SrcDataWidth != 512) begin : gen_bad_src
-      pto_error_src_data_width_must_be_512 u_error ();
-    end
     if (L0cSize > 262144 || L0cSize != (64 << WordBits) || L0cSize < 32768
-        || FbSegmentSize > 4096 || LocalAddrWidth < 18 || LocalAddrWidth > 24) begin : gen_bad_size
+        || FbSegmentSize > 4096) begin : gen_bad_size
       pto_error_l0c_or_fb_size u_error ();
     end
   endgenerate
@@ -113,8 +106,7 @@ module pto_fix_front #(
     .Width(UsedBits + TagWidth),
     .Depth(QueueDepth)
   ) u_queue (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (desc_valid_i && up_q),
     .wr_ready_o (queue_ready),
     .wr_data_i  ({desc_tag_i, desc_i[UsedBits-1:0]}),
@@ -138,8 +130,7 @@ module pto_fix_front #(
     .WordBits      (WordBits),
     .ModesA5       (ModesA5)
   ) u_check (
-    .clk_i           (clk_i),
-    .rst_ni          (rst_ni),
+    .clk_i, .rst_ni,
     .desc_valid_i    (queue_valid),
     .desc_i          (queue_desc),
     .job_valid_o     (check_valid),
@@ -160,7 +151,7 @@ module pto_fix_front #(
   reg                 bank_q;                // bank of this op, or of the next with parameters
   reg                 banked_q;              // it has parameters
   reg                 load_bad_q;            // they could not be read
-  reg [LocalAddrWidth-1:0] load_addr_q;      // address of the bad word
+  reg [19:0] load_addr_q;      // address of the bad word
 
   wire ret_ready;                            // room for a report
   wire ready   = prep_q && !flag_todo_q && !load_todo_q;
@@ -176,7 +167,7 @@ module pto_fix_front #(
 
   assign op_valid_o = ready && !load_bad_q;
   assign op_bank_o  = bank_q;
-  assign op_desc_o  = {{(DescWidth - UsedBits){1'b0}}, prep_desc_q};
+  assign op_desc_o  = {{(`PTO_DESC_BITS - UsedBits){1'b0}}, prep_desc_q};
 
   // Codes of the vector modes are even below 16 and odd above, of the scalar modes the others;
   // 0, 1 and 16 have no payload (fixpipe.md 4).
@@ -194,7 +185,7 @@ module pto_fix_front #(
                                    : 16'd0;
 
   wire load_done, load_bad, flag_done;
-  wire [LocalAddrWidth-1:0] load_addr;
+  wire [19:0] load_addr;
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -239,13 +230,13 @@ module pto_fix_front #(
   reg [NumActive-1:0]      clear_q;          // flags are to be cleared
   reg [TagWidth-1:0]       tag_q   [0:NumActive-1];
   reg [7:0]                rule_q  [0:NumActive-1];
-  reg [LocalAddrWidth-1:0] lost_addr_q [0:NumActive-1];
+  reg [19:0] lost_addr_q [0:NumActive-1];
   reg [NumActive*BlockBits-1:0] first_q;     // L0C blocks it touches: the first
   reg [NumActive*BlockBits-1:0] last_q;      // and the last
   reg                      fin_q;            // the oldest op has finished
   reg                      cleared_q;        // its flags are cleared
   reg [2:0]                fin_status_q;
-  reg [GmAddrWidth-1:0]    fin_addr_q;
+  reg [39:0]               fin_addr_q;
 
   wire [SlotBits-1:0] new_slot = new_ptr_q[SlotBits-1:0];
   wire [SlotBits-1:0] old_slot = old_ptr_q[SlotBits-1:0];
@@ -265,9 +256,9 @@ module pto_fix_front #(
   assign done_status_o = idle_q[old_slot] ? (bad_q[old_slot] ? `PTO_ST_RULE : `PTO_ST_OK)
                        : lost_q[old_slot] ? `PTO_ST_LOCAL : fin_status_q;
   assign done_rule_o   = bad_q[old_slot] ? rule_q[old_slot] : 8'd0;
-  assign done_addr_o   = idle_q[old_slot] ? {GmAddrWidth{1'b0}}
+  assign done_addr_o   = idle_q[old_slot] ? 40'd0
                        : lost_q[old_slot]
-                       ? {{(GmAddrWidth - LocalAddrWidth){1'b0}}, lost_addr_q[old_slot]}
+                       ? {20'd0, lost_addr_q[old_slot]}
                        : fin_addr_q;
   assign busy_o        = queue_valid || prep_q || ret_valid;
 
@@ -310,7 +301,7 @@ module pto_fix_front #(
     end
     if (fin) begin
       fin_status_q <= fin_status_i;
-      fin_addr_q   <= (fin_status_i == `PTO_ST_OK) ? {GmAddrWidth{1'b0}} : fin_addr_i;
+      fin_addr_q   <= (fin_status_i == `PTO_ST_OK) ? 40'd0 : fin_addr_i;
     end
   end
 
@@ -338,8 +329,7 @@ module pto_fix_front #(
     .WordBits (WordBits),
     .SlotBits (SlotBits)
   ) u_flags (
-    .clk_i            (clk_i),
-    .rst_ni           (rst_ni),
+    .clk_i, .rst_ni,
     .job_valid_i      (flag_todo_q),
     .job_done_o       (flag_done),
     .job_hold_i       (hold),
@@ -354,13 +344,8 @@ module pto_fix_front #(
     .clr_valid_i      (clr_valid),
     .clr_slot_i       (old_slot),
     .clr_done_o       (clr_done),
-    .flag_req_o       (flag_req_o),
-    .flag_gnt_i       (flag_gnt_i),
-    .flag_clear_o     (flag_clear_o),
-    .flag_addr_o      (flag_addr_o),
-    .flag_mask_o      (flag_mask_o),
-    .flag_rvalid_i    (flag_rvalid_i),
-    .flag_rdata_i     (flag_rdata_i)
+    .flag_req_o, .flag_gnt_i, .flag_clear_o, .flag_addr_o, .flag_mask_o, .flag_rvalid_i,
+    .flag_rdata_i
   );
 
   // ---- parameters; a bank is free again with the last look-up of its op ----
@@ -371,12 +356,8 @@ module pto_fix_front #(
     else used_q <= used_q + {1'b0, take_bank} - {1'b0, prm_end_i};
   end
 
-  pto_fix_params #(
-    .LocalAddrWidth (LocalAddrWidth),
-    .SrcDataWidth   (SrcDataWidth)
-  ) u_params (
-    .clk_i            (clk_i),
-    .rst_ni           (rst_ni),
+  pto_fix_params u_params (
+    .clk_i, .rst_ni,
     .job_valid_i      (load_todo_q && !used_q[1]),
     .job_done_o       (load_done),
     .job_bad_o        (load_bad),
@@ -386,25 +367,15 @@ module pto_fix_front #(
     .job_quant_i      (prep_desc_q[`PTO_FIX_QUANT]),
     .job_signed_i     (B8ScalarUnsigned == 0 && prep_desc_q[`PTO_FIX_DST_TYPE] == 4'd7),
     .job_scale_i      (prep_desc_q[`PTO_FIX_QUANT_SCALE_LSB+13 +: 19]),
-    .job_quant_addr_i (prep_desc_q[`PTO_FIX_QUANT_ADDR_LSB +: LocalAddrWidth]),
+    .job_quant_addr_i (prep_desc_q[`PTO_FIX_QUANT_ADDR_LSB +: 20]),
     .job_relu_i       (prep_desc_q[`PTO_FIX_RELU]),
     .job_alpha_i      (prep_desc_q[`PTO_FIX_RELU_ALPHA_LSB+13 +: 19]),
-    .job_relu_addr_i  (prep_desc_q[`PTO_FIX_RELU_ADDR_LSB +: LocalAddrWidth]),
-    .par_req_o        (par_req_o),
-    .par_gnt_i        (par_gnt_i),
-    .par_space_o      (par_space_o),
-    .par_addr_o       (par_addr_o),
-    .par_rvalid_i     (par_rvalid_i),
-    .par_rdata_i      (par_rdata_i),
-    .par_err_i        (par_err_i),
-    .prm_rd_i         (prm_rd_i),
-    .prm_bank_i       (prm_bank_i),
-    .prm_group_i      (prm_group_i),
-    .prm_quant_o      (prm_quant_o),
-    .prm_alpha_o      (prm_alpha_o)
+    .job_relu_addr_i  (prep_desc_q[`PTO_FIX_RELU_ADDR_LSB +: 20]),
+    .par_req_o, .par_gnt_i, .par_space_o, .par_addr_o, .par_rvalid_i, .par_rdata_i, .par_err_i,
+    .prm_rd_i, .prm_bank_i, .prm_group_i, .prm_quant_o, .prm_alpha_o
   );
 
-  wire unused = &{1'b0, desc_i[DescWidth-1:UsedBits], check_last_word[2:0], prep_last_n[3:0]};
+  wire unused = &{1'b0, desc_i[`PTO_DESC_BITS-1:UsedBits], check_last_word[2:0], prep_last_n[3:0]};
 endmodule
 
 `default_nettype wire

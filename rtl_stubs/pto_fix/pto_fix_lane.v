@@ -79,7 +79,7 @@ module pto_fix_lane (
 
   // ---- scale and relu ----
   pto_fix_mul u_scale (
-    .clk_i  (clk_i),
+    .clk_i,
     .take_i (take_i[5:3]),
     .mul_i  (s3_scale_i),
     .a_i    (data2_q),
@@ -89,7 +89,7 @@ module pto_fix_lane (
   );
 
   pto_fix_mul u_relu (
-    .clk_i  (clk_i),
+    .clk_i,
     .take_i (take_i[8:6]),
     .mul_i  (fix_relu_scales(data5, s6_relu_i[1])),
     .a_i    (data5),

@@ -127,7 +127,7 @@ module pto_fix_lanes #(
 
     for (l = 0; l < 16; l = l + 1) begin : gen_lane
       pto_fix_lane u_lane (
-        .clk_i         (clk_i),
+        .clk_i,
         .take_i        (take),
         .data_i        (in_data_i[32*l +: 32]),
         .quant_i       (in_quant_prm_i[36*l +: 36]),

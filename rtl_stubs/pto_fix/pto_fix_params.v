@@ -11,7 +11,7 @@
 // without vectors 1 clock. Look-up: data in the next clock, held until the next look-up.
 // After a failed read no new one starts; done comes after all replies.
 // Limits: 512 channels with records, 1024 with alphas, which is all that a segment of FB holds, and
-// vectors that end in their segment (FIX-L22); SrcDataWidth 512.
+// vectors that end in their segment (FIX-L22).
 // Spec: fixpipe.md 5, 6; bias_fb.md 3; CONTRACT, par port.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
@@ -22,31 +22,28 @@
 `default_nettype none
 `include "pto_desc.vh"
 
-module pto_fix_params #(
-  parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address
-  parameter integer SrcDataWidth   = 512     // bits of a parameter word
-) (
+module pto_fix_params (
   input  wire                      clk_i,            // clock
   input  wire                      rst_ni,           // asynchronous reset, active low
   input  wire                      job_valid_i,      // parameters are wanted
   output wire                      job_done_o,       // one clock: they are in the cache
   output wire                      job_bad_o,        // with done: no, a read failed
-  output wire [LocalAddrWidth-1:0] job_addr_o,       // with bad: address of its word
+  output wire [19:0]               job_addr_o,       // with bad: address of its word
   input  wire                      job_bank_i,       // bank to fill
   input  wire [11:0]               job_n_i,          // channels, at least 1
   input  wire [5:0]                job_quant_i,      // pre_quant code
   input  wire                      job_signed_i,     // scalar: sign bit for the narrowing to b8
   input  wire [18:0]               job_scale_i,      // scalar: bits 31 to 13 of the scale
-  input  wire [LocalAddrWidth-1:0] job_quant_addr_i, // vector: address of record 0
+  input  wire [19:0]               job_quant_addr_i, // vector: address of record 0
   input  wire [2:0]                job_relu_i,       // pre_relu code
   input  wire [18:0]               job_alpha_i,      // scalar: bits 31 to 13 of alpha
-  input  wire [LocalAddrWidth-1:0] job_relu_addr_i,  // vector: address of alpha 0
+  input  wire [19:0]               job_relu_addr_i,  // vector: address of alpha 0
   output wire                      par_req_o,        // read, stable until granted
   input  wire                      par_gnt_i,        // request taken
   output wire [2:0]                par_space_o,      // memory, FB
-  output wire [LocalAddrWidth-1:0] par_addr_o,       // segment << 16 + offset, word aligned
+  output wire [19:0]               par_addr_o,       // segment << 16 + offset, word aligned
   input  wire                      par_rvalid_i,     // reply, in order
-  input  wire [SrcDataWidth-1:0]   par_rdata_i,      // word
+  input  wire [511:0]              par_rdata_i,      // word
   input  wire                      par_err_i,        // the read failed, with the reply
   input  wire                      prm_rd_i,         // look up
   input  wire                      prm_bank_i,       // in this bank
@@ -54,19 +51,19 @@ module pto_fix_params #(
   output wire [16*36-1:0]          prm_quant_o,      // per lane: offset field, scale 31 to 13
   output wire [16*19-1:0]          prm_alpha_o       // per lane: alpha 31 to 13
 );
-  localparam integer IndexBits = LocalAddrWidth - 6;     // of 64-byte words
+  localparam integer IndexBits = 14;     // of 64-byte words
   localparam integer HalfWidth = 8 * 36;                 // 8 records of a word
   localparam integer RowWidth  = 16 * 19;                // 16 alphas of a word
 
   function [HalfWidth-1:0] records;          // 8 records of 64 bits
-    input [SrcDataWidth-1:0] word;
+    input [511:0] word;
     integer k;
     for (k = 0; k < 8; k = k + 1)
       records[36*k +: 36] = {word[64*k+37 +: 17], word[64*k+13 +: 19]};
   endfunction
 
   function [RowWidth-1:0] alphas;            // 16 words of 32 bits
-    input [SrcDataWidth-1:0] word;
+    input [511:0] word;
     integer k;
     for (k = 0; k < 16; k = k + 1) alphas[19*k +: 19] = word[32*k+13 +: 19];
   endfunction
@@ -137,13 +134,13 @@ module pto_fix_params #(
     if (start) begin
       quant_left_q <= quant_words;
       alpha_left_q <= alpha_words;
-      quant_word_q <= job_quant_addr_i[LocalAddrWidth-1:6];
-      alpha_word_q <= job_relu_addr_i[LocalAddrWidth-1:6];
+      quant_word_q <= job_quant_addr_i[19:6];
+      alpha_word_q <= job_relu_addr_i[19:6];
       quant_due_q  <= quant_words;
       quant_row_q  <= 6'd0;
       alpha_row_q  <= 6'd0;
-      due_quant_q  <= job_quant_addr_i[LocalAddrWidth-1:6];
-      due_alpha_q  <= job_relu_addr_i[LocalAddrWidth-1:6];
+      due_quant_q  <= job_quant_addr_i[19:6];
+      due_alpha_q  <= job_relu_addr_i[19:6];
       quant_vec_q[job_bank_i] <= vec_quant;
       alpha_vec_q[job_bank_i] <= vec_alpha;
     end

@@ -69,8 +69,7 @@ module pto_fix_tile #(
     .Width(RowBits + 5 + InfoWidth),
     .Depth(8)
   ) u_tiles (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (take && in_close_i),
     .wr_ready_o (tiles_ready),
     .wr_data_i  ({count_q, in_cols_i, in_info_i}),

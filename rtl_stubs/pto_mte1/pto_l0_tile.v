@@ -131,7 +131,7 @@ module pto_l0_tile (
         .Width(4),
         .Depth(256)
       ) u_ram (
-        .clk_i     (clk_i),
+        .clk_i,
         .wr_en_i   (fill),
         .wr_addr_i (fill_at[7:0]),
         .wr_data_i (stored[4*b +: 4]),

@@ -102,32 +102,21 @@ module pto_gm_load #(
   assign row_ready = words_ready && (!row_reads || (bursts_ready && align_ready));
 
   // ---- GM reads ----
-  wire                   cmd_valid, cmd_ready, cmd_end_unused, cmd_last_unused;
-  wire [3:0]             cmd_id;
-  wire [39:0]            cmd_addr;
-  wire [8:0]             cmd_beats;
+  wire                   cmd_valid, cmd_ready;
+  wire pto_burst_t       cmd;
   wire                   beat_valid, beat_ready;
   wire [GmDataWidth-1:0] beat;
 
   pto_row_bursts #(
-    .BusBytes    (GmBytes),
-    .LenWidth    (20)
+    .BusBytes (GmBytes)
   ) u_bursts (
     .clk_i, .rst_ni,
     .row_valid_i (row_valid && row_reads && align_ready && words_ready),
     .row_ready_o (bursts_ready),
-    .row_end_i   (1'b0),
-    .row_last_i  (row.loc.last),
-    .row_id_i    (row.loc.id),
-    .row_addr_i  (row.ext_addr),
-    .row_len_i   (row.loc.len),
+    .row_i       ({1'b0, row.loc.last, row.loc.id, row.ext_addr, row.loc.len}),
     .cmd_valid_o (cmd_valid),
     .cmd_ready_i (cmd_ready),
-    .cmd_end_o   (cmd_end_unused),
-    .cmd_last_o  (cmd_last_unused),
-    .cmd_id_o    (cmd_id),
-    .cmd_addr_o  (cmd_addr),
-    .cmd_beats_o (cmd_beats)
+    .cmd_o       (cmd)
   );
 
   pto_axi_read #(
@@ -140,10 +129,8 @@ module pto_gm_load #(
     .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
     .cmd_valid_i   (cmd_valid),
     .cmd_ready_o   (cmd_ready),
-    .cmd_drop_i    (err[cmd_id]),
-    .cmd_id_i      (cmd_id),
-    .cmd_addr_i    (cmd_addr),
-    .cmd_beats_i   (cmd_beats),
+    .cmd_drop_i    (err[cmd.id]),
+    .cmd_i         (cmd),
     .beat_valid_o  (beat_valid),
     .beat_ready_i  (beat_ready),
     .beat_o        (beat),
@@ -230,8 +217,7 @@ module pto_gm_load #(
   assign m_axi_arsize  = GmLane[2:0];
   assign m_axi_arburst = 2'b01;
 
-  wire unused = &{1'b0, row, err_now_unused, m_axi_rid, cmd_end_unused, cmd_last_unused,
-                  out_last_unused};
+  wire unused = &{1'b0, row, err_now_unused, m_axi_rid, out_last_unused};
 endmodule
 
 `default_nettype wire

@@ -99,9 +99,8 @@ module pto_nz_load #(
 
   // ---- GM reads ----
   wire                   cmd_valid, cmd_ready, abort, abort_ack;
-  wire [3:0]             cmd_id, abort_id;
-  wire [39:0]            cmd_addr;
-  wire [8:0]             cmd_beats;
+  wire [3:0]             abort_id;
+  wire pto_burst_t       cmd;
   wire                   beat_valid, beat_ready;
   wire [GmDataWidth-1:0] beat;
 
@@ -120,9 +119,7 @@ module pto_nz_load #(
     .abort_ack_i  (abort_ack),
     .cmd_valid_o  (cmd_valid),
     .cmd_ready_i  (cmd_ready),
-    .cmd_id_o     (cmd_id),
-    .cmd_addr_o   (cmd_addr),
-    .cmd_beats_o  (cmd_beats)
+    .cmd_o        (cmd)
   );
 
   pto_axi_read #(
@@ -136,9 +133,7 @@ module pto_nz_load #(
     .cmd_valid_i  (cmd_valid),
     .cmd_ready_o  (cmd_ready),
     .cmd_drop_i   (1'b0),
-    .cmd_id_i     (cmd_id),
-    .cmd_addr_i   (cmd_addr),
-    .cmd_beats_i  (cmd_beats),
+    .cmd_i        (cmd),
     .beat_valid_o (beat_valid),
     .beat_ready_i (beat_ready),
     .beat_o       (beat),
@@ -147,7 +142,7 @@ module pto_nz_load #(
 
   // Beats requested and not yet taken from the queue.
   reg [BeatCount-1:0] owed_q;
-  wire [BeatCount+8:0] asked = (cmd_valid && cmd_ready) ? {{BeatCount{1'b0}}, cmd_beats}
+  wire [BeatCount+8:0] asked = (cmd_valid && cmd_ready) ? {{BeatCount{1'b0}}, cmd.beats}
                                                         : {(BeatCount + 9){1'b0}};
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) owed_q <= {BeatCount{1'b0}};

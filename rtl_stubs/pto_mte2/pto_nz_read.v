@@ -29,9 +29,7 @@ module pto_nz_read #(
   input  wire                       abort_ack_i, // its beats are gone
   output wire                       cmd_valid_o, // a burst is there
   input  wire                       cmd_ready_i, // it is taken
-  output wire [3:0]                 cmd_id_o,    // op number
-  output wire [39:0]                cmd_addr_o,  // address of the first bus word
-  output wire [8:0]                 cmd_beats_o  // beats, 1 to 256
+  output wire pto_burst_t           cmd_o        // the burst
 );
   localparam integer LaneBits  = $clog2(GmBytes);
   localparam integer IndexBits = 12 - LaneBits;            // bus word within its 4 KiB page
@@ -134,9 +132,8 @@ module pto_nz_read #(
   assign abort_o     = abort_q;
   assign abort_id_o  = abort_id_q;
   assign cmd_valid_o = cut_q && !failed;
-  assign cmd_id_o    = cut_id_q;
-  assign cmd_addr_o  = {page_q, index_q, {LaneBits{1'b0}}};
-  assign cmd_beats_o = is_final ? more_q[8:0] + 9'd1 : to_page_end;
+  assign cmd_o       = {2'b00, cut_id_q, page_q, index_q, {LaneBits{1'b0}},
+                        is_final ? more_q[8:0] + 9'd1 : to_page_end};
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -180,7 +180,7 @@ module pto_nz_tile (
         .Width(8),
         .Depth(256)
       ) u_ram (
-        .clk_i     (clk_i),
+        .clk_i,
         .wr_en_i   (fill),
         .wr_addr_i ({region_wr, at[4:0]}),
         .wr_data_i (stored[8*b +: 8]),

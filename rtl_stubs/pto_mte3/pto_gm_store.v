@@ -68,16 +68,10 @@ module pto_gm_store #(
   );
 
   // Atomic updates by op; they are used after the first row has left.
-  reg [3*`PTO_NUM_ACTIVE-1:0] atomic_type;
-  reg [2*`PTO_NUM_ACTIVE-1:0] atomic_op;
-  reg [`PTO_NUM_ACTIVE-1:0]   nosat;
+  reg [`PTO_NUM_ACTIVE*`PTO_ATOMIC_BITS-1:0] atomic_q;
   wire [3:0] row_id = row.loc.id;
   always @(posedge clk_i) begin
-    if (row_valid && row_ready) begin
-      atomic_type[3*row_id +: 3] <= row.atomic.kind;
-      atomic_op[2*row_id +: 2]   <= row.atomic.op;
-      nosat[row_id]              <= row.atomic.nosat;
-    end
+    if (row_valid && row_ready) atomic_q[row_id*`PTO_ATOMIC_BITS +: `PTO_ATOMIC_BITS] <= row.atomic;
   end
 
   // ---- a row goes to all four at once; a mere end only to the bursts ----
@@ -210,17 +204,12 @@ module pto_gm_store #(
   );
 
   // ---- bursts ----
-  wire                   burst_valid, burst_take, burst_end, burst_last;
-  wire [3:0]             burst_id;
-  wire [39:0]            burst_addr;
-  wire [19:0]            burst_len;
-  wire                   cmd_valid, cmd_ready, cmd_end, cmd_last;
-  wire [3:0]             cmd_id;
-  wire [39:0]            cmd_addr;
-  wire [8:0]             cmd_beats;
+  wire              burst_valid, burst_take, cmd_valid, cmd_ready;
+  wire pto_gm_row_t burst_row;
+  wire pto_burst_t  cmd;
 
   pto_fifo #(
-    .Width(1 + 1 + 4 + 40 + 20),
+    .Width(`PTO_GM_ROW_BITS),
     .Depth(RowDepth)
   ) u_burst_rows (
     .clk_i, .rst_ni,
@@ -229,28 +218,19 @@ module pto_gm_store #(
     .wr_data_i  ({row.loc.cut, row.loc.last, row_id, row.ext_addr, row.loc.len}),
     .rd_valid_o (burst_valid),
     .rd_ready_i (burst_take),
-    .rd_data_o  ({burst_end, burst_last, burst_id, burst_addr, burst_len})
+    .rd_data_o  (burst_row)
   );
 
   pto_row_bursts #(
-    .BusBytes    (GmBytes),
-    .LenWidth    (20)
+    .BusBytes (GmBytes)
   ) u_bursts (
     .clk_i, .rst_ni,
     .row_valid_i (burst_valid),
     .row_ready_o (burst_take),
-    .row_end_i   (burst_end),
-    .row_last_i  (burst_last),
-    .row_id_i    (burst_id),
-    .row_addr_i  (burst_addr),
-    .row_len_i   (burst_len),
+    .row_i       (burst_row),
     .cmd_valid_o (cmd_valid),
     .cmd_ready_i (cmd_ready),
-    .cmd_end_o   (cmd_end),
-    .cmd_last_o  (cmd_last),
-    .cmd_id_o    (cmd_id),
-    .cmd_addr_o  (cmd_addr),
-    .cmd_beats_o (cmd_beats)
+    .cmd_o       (cmd)
   );
 
   // ---- AXI ----
@@ -265,16 +245,10 @@ module pto_gm_store #(
     .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast, .m_axi_wvalid, .m_axi_wready,
     .m_axi_bresp, .m_axi_bvalid, .m_axi_bready,
     .err_i           (err),
-    .type_i          (atomic_type),
-    .op_i            (atomic_op),
-    .nosat_i         (nosat),
+    .atomic_i        (atomic_q),
     .burst_valid_i   (cmd_valid),
     .burst_ready_o   (cmd_ready),
-    .burst_end_i     (cmd_end),
-    .burst_last_i    (cmd_last),
-    .burst_id_i      (cmd_id),
-    .burst_addr_i    (cmd_addr),
-    .burst_beats_i   (cmd_beats),
+    .burst_i         (cmd),
     .word_valid_i    (out_valid),
     .word_ready_o    (out_ready),
     .word_id_i       (out_id),

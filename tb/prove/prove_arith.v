@@ -3,8 +3,9 @@
 // Every function of pto_fix_convert.vh, pto_fix_arith.vh, pto_fix_mul.vh and pto_fix_atomic.vh with
 // arrays of operands and results that the C++ program around it (prove.cpp) fills and reads: one
 // rising edge of go_i evaluates one function, selected by unit_i and mode_i, on all lanes, so that
-// the overhead of the simulator is small. With PROVE_FAULTS, the name of a file that uses prove_units.vh
-// in more generate blocks, there are further copies of the functions (tests/prove/test_arith.py).
+// the overhead of the simulator is small. With PROVE_FAULTS, the name of a file that uses
+// prove_units.vh in more generate blocks, there are further copies of the functions
+// (tests/prove/test_arith.py).
 `default_nettype none
 
 module prove_arith #(

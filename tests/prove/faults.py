@@ -91,7 +91,7 @@ FAULTS = (
     Fault("hif8 -0", "hif8", "up ? {s, 7'd1} : 8'h00", "{s, 6'd0, up}"),
     Fault("hif8 half down", "hif8", "up = f[19];", "up = f[19] && f[18:0] != 19'd0;"),
     Fault("H keeps NaN", "h", "fix_f32_to_f16(x, 2'd0)", "fix_f32_to_f16(x, 2'd1)"),
-    Fault("HI to inf", "hi", "fix_i32_to_f32(x), 2'd0", "fix_i32_to_f32(x), 2'd2"),
+    Fault("HI to inf", "hi", "fix_f32_to_f16(x, 2'd0)", "fix_f32_to_f16(x, 2'd2)"),
     Fault(
         "widened subnormal",
         "f16_f32",

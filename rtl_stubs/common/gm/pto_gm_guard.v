@@ -53,8 +53,7 @@ module pto_gm_guard #(
     .Width(IndexBits),
     .Depth(Entries)
   ) u_order (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (issue_valid_i),
     .wr_ready_o (order_ready_unused),        // as many places as writes
     .wr_data_i  (issue_index_i),

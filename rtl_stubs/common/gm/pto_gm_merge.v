@@ -14,6 +14,7 @@
 //   beat_valid  _____/~~~\___________________
 //   wvalid      _____________________/~~~\___     stays until wready
 `default_nettype none
+`include "pto_records.vh"
 
 module pto_gm_merge #(
   parameter integer DataWidth = 256          // bits of the AXI data bus
@@ -25,9 +26,7 @@ module pto_gm_merge #(
   input  wire [DataWidth-1:0]   word_i,       // the word
   input  wire [DataWidth/8-1:0] word_strb_i,  // bytes to write
   input  wire                   word_last_i,  // last of its burst
-  input  wire [2:0]             word_type_i,  // atomic type, 0: none
-  input  wire [1:0]             word_op_i,    // 0 add, 1 max, 2 min
-  input  wire                   word_nosat_i, // f16: no saturation, NaN as it is
+  input  wire pto_atomic_t      word_update_i, // its atomic update
   input  wire                   go_valid_i,   // it is decided what happens to the burst
   input  wire                   go_drop_i,    // its words are dropped
   input  wire                   go_joins_i,   // it joins the burst before
@@ -52,7 +51,7 @@ module pto_gm_merge #(
   reg  [DataWidth-1:0] old_q;                // last bus word, without the words in the stages
   integer              k, b;
 
-  wire       atomic = word_type_i != 3'd0;
+  wire       atomic = word_update_i.kind != 3'd0;
   wire       joins  = go_joins_i && first_q;
   wire       reads  = atomic && !joins;
   wire       pass   = !atomic && valid_q[2:0] == 3'd0;     // to stage 3 at once
@@ -108,15 +107,15 @@ module pto_gm_merge #(
   generate
     for (lane = 0; lane < DataWidth / 32; lane = lane + 1) begin : gen_lane
       pto_gm_combine u_lane (
-        .clk_i   (clk_i),
+        .clk_i,
         .take_i  (moves),
         .pass_i  (pass),
         .on_i    (|word_strb_i[4*lane +: 4]),
         .old_i   (joins ? old_q[32*lane +: 32] : beat_i[32*lane +: 32]),
         .y_i     (word_i[32*lane +: 32]),
-        .type_i  (word_type_i),
-        .op_i    (word_op_i),
-        .nosat_i (word_nosat_i),
+        .type_i  (word_update_i.kind),
+        .op_i    (word_update_i.op),
+        .nosat_i (word_update_i.nosat),
         .data_o  (m_axi_wdata[32*lane +: 32])
       );
     end

@@ -15,51 +15,33 @@
 //   nz2nz split 0  rows, groups                                  groups
 //   nz2nz split 1  rows, half groups (each word is read twice)   half groups
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_fix_plan #(
-  parameter integer GmAddrWidth = 40,        // bits of a destination byte address
-  parameter integer DescWidth   = 512,       // bits of a descriptor
-  parameter integer WordBits    = 14,        // bits of an L0C word number
-  parameter integer TileBits    = 6,         // log2 of the rows of a transposed tile
-  parameter integer IdWidth     = 2          // bits of an op number
+  parameter integer TileBits = 6             // log2 of the rows of a transposed tile
 ) (
-  input  wire                   clk_i,           // clock
-  input  wire                   rst_ni,          // asynchronous reset, active low
-  input  wire                   op_valid_i,      // an op is there
-  output wire                   op_ready_o,      // it is taken
-  input  wire [DescWidth-1:0]   op_desc_i,       // its descriptor
-  input  wire                   id_valid_i,      // there is a number for it
-  input  wire [IdWidth-1:0]     id_i,            // that number
-  output wire                   walk_valid_o,    // a nest of words is there
-  input  wire                   walk_ready_i,    // it is taken
-  output wire                   runs_valid_o,    // a nest of runs is there
-  input  wire                   runs_ready_i,    // it is taken
-  output reg  [IdWidth-1:0]     id_o,            // op number
-  output reg                    by_group_o,      // the innermost words are groups, else rows
-  output reg                    halves_o,        // half groups
-  output reg  [7:0]             last_group_o,    // groups of 16 columns less 1
-  output reg  [4:0]             tail_o,          // columns of the last group, 1 to 16
-  output reg  [WordBits-1:0]    src_o,           // first word
-  output reg  [12:0]            inner_last_o,    // innermost words less 1
-  output reg  [12:0]            inner_final_o,   // the same in the last tile
-  output reg  [WordBits-1:0]    inner_step_o,    // from one to the next
-  output reg  [12:0]            outer_last_o,    // second loop
-  output reg  [WordBits-1:0]    outer_step_o,    // of two half groups where there are such
-  output reg  [6:0]             tile_last_o,     // tiles less 1, of both nests
-  output reg  [WordBits-1:0]    tile_step_o,     // words between tiles
-  output reg  [15:0]            rep_last_o,      // repeats less 1, of both nests
-  output reg  [WordBits-1:0]    rep_step_o,      // words between repeats
-  output reg  [2:0]             space_o,         // destination memory
-  output reg                    swap_o,          // the second repeat goes to the other sub-block
-  output reg  [GmAddrWidth-1:0] dst_o,           // first byte
-  output reg  [12:0]            run_last_o,      // runs less 1
-  output reg  [GmAddrWidth-1:0] run_pitch_o,     // bytes from one to the next
-  output reg  [26:0]            run_len_o,       // bytes of a run
-  output reg  [26:0]            run_final_o,     // the same in the last tile
-  output reg  [GmAddrWidth-1:0] run_tile_o,      // bytes between tiles
-  output reg  [GmAddrWidth-1:0] run_rep_o        // bytes between repeats
+  input  wire                      clk_i,        // clock
+  input  wire                      rst_ni,       // asynchronous reset, active low
+  input  wire                      op_valid_i,   // an op is there
+  output wire                      op_ready_o,   // it is taken
+  input  wire [`PTO_DESC_BITS-1:0] op_desc_i,    // its descriptor
+  input  wire                      id_valid_i,   // there is a number for it
+  input  wire [3:0]                id_i,         // that number
+  output wire                      walk_valid_o, // a nest of words is there
+  input  wire                      walk_ready_i, // it is taken
+  output wire pto_fix_walk_t       walk_o,       // the nest
+  output wire                      runs_valid_o, // a nest of runs is there
+  input  wire                      runs_ready_i, // it is taken
+  output wire pto_fix_runs_t       runs_o        // the nest
 );
+  localparam integer WordBits    = 14;       // bits of an L0C word number
+  localparam integer GmAddrWidth = 40;       // bits of a destination byte address
+
+  pto_fix_walk_t walk;
+  pto_fix_runs_t runs;
+  assign walk_o = walk;
+  assign runs_o = runs;
+
   reg walk_q;
   reg runs_q;
 
@@ -155,36 +137,39 @@ module pto_fix_plan #(
 
   always @(posedge clk_i) begin
     if (take) begin
-      id_o          <= id_i;
-      by_group_o    <= !is_dn && !is_nz;
-      halves_o      <= is_half;
-      last_group_o  <= n_less[11:4];
-      tail_o        <= {1'b0, n_less[3:0]} + 5'd1;
-      src_o         <= op_desc_i[`PTO_FIX_SRC_ADDR_LSB + 6 +: WordBits];
-      inner_last_o  <= (is_dn || is_nz) ? (tiled ? TILE_ROWS[12:0] - 13'd1 : m_less[12:0])
+      walk.id          <= id_i;
+      runs.id          <= id_i;
+      walk.by_group    <= !is_dn && !is_nz;
+      walk.halves      <= is_half;
+      walk.last_group  <= n_less[11:4];
+      walk.tail        <= {1'b0, n_less[3:0]} + 5'd1;
+      walk.src         <= op_desc_i[`PTO_FIX_SRC_ADDR_LSB + 6 +: WordBits];
+      walk.inner_last  <= (is_dn || is_nz) ? (tiled ? TILE_ROWS[12:0] - 13'd1 : m_less[12:0])
                                         : groups_less;
-      inner_final_o <= tiled ? {{(13 - TileBits){1'b0}}, m_less[TileBits-1:0]}
+      walk.inner_final <= tiled ? {{(13 - TileBits){1'b0}}, m_less[TileBits-1:0]}
                      : (is_dn || is_nz) ? m_less[12:0] : groups_less;
-      inner_step_o  <= (is_dn || is_nz) ? row_step : group_step;
-      outer_last_o  <= is_half ? lines_less : (is_dn || is_nz) ? groups_less : m_less[12:0];
-      outer_step_o  <= (is_dn || is_nz) ? group_step : row_step;
-      tile_last_o   <= tiled ? tiles_less[6:0] : 7'd0;
-      tile_step_o   <= row_step << TileBits;
-      rep_last_o    <= (split_m || split_n) ? 16'd1 : looped ? count - 16'd1 : 16'd0;
-      rep_step_o    <= split_m ? m[WordBits-1:0]
+      walk.inner_step  <= (is_dn || is_nz) ? row_step : group_step;
+      walk.outer_last  <= is_half ? lines_less : (is_dn || is_nz) ? groups_less : m_less[12:0];
+      walk.outer_step  <= (is_dn || is_nz) ? group_step : row_step;
+      walk.tile_last   <= tiled ? tiles_less[6:0] : 7'd0;
+      runs.tile_last   <= tiled ? tiles_less[6:0] : 7'd0;
+      walk.tile_step   <= row_step << TileBits;
+      walk.rep_last    <= (split_m || split_n) ? 16'd1 : looped ? count - 16'd1 : 16'd0;
+      runs.rep_last    <= (split_m || split_n) ? 16'd1 : looped ? count - 16'd1 : 16'd0;
+      walk.rep_step    <= split_m ? m[WordBits-1:0]
                      : split_n ? {{(WordBits - 7){1'b0}}, n_all[11:5]} * group_step
                      : op_desc_i[`PTO_FIX_LOOP3_SRC_LSB +: WordBits];
 
-      space_o       <= is_gm ? `PTO_SPACE_GM : !is_ub ? `PTO_SPACE_L1
+      runs.space       <= is_gm ? `PTO_SPACE_GM : !is_ub ? `PTO_SPACE_L1
                      : (ub_sub && !split_m && !split_n) ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
-      swap_o        <= split_m || split_n;
-      dst_o         <= op_desc_i[`PTO_FIX_DST_ADDR_LSB +: GmAddrWidth];
-      run_last_o    <= joined ? 13'd0 : lines_less;
-      run_pitch_o   <= bytes_of({{(GmAddrWidth - 32){1'b0}}, stride}, size);
-      run_len_o     <= run_bytes(joined, line, m, n, size);
-      run_final_o   <= run_bytes(joined, final_line, m, n, size);
-      run_tile_o    <= bytes_of({{(GmAddrWidth - 14){1'b0}}, TILE_ROWS}, size);
-      run_rep_o     <= (split_m || split_n) ? {GmAddrWidth{1'b0}}
+      runs.swap        <= split_m || split_n;
+      runs.dst         <= op_desc_i[`PTO_FIX_DST_ADDR_LSB +: GmAddrWidth];
+      runs.run_last    <= joined ? 13'd0 : lines_less;
+      runs.run_pitch   <= bytes_of({{(GmAddrWidth - 32){1'b0}}, stride}, size);
+      runs.run_len     <= run_bytes(joined, line, m, n, size);
+      runs.run_final   <= run_bytes(joined, final_line, m, n, size);
+      runs.run_tile    <= bytes_of({{(GmAddrWidth - 14){1'b0}}, TILE_ROWS}, size);
+      runs.run_rep     <= (split_m || split_n) ? {GmAddrWidth{1'b0}}
                      : bytes_of({{(GmAddrWidth - 32){1'b0}}, rep_dst}, size);
     end
   end

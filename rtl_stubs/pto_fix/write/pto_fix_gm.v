@@ -14,27 +14,20 @@
 `include "pto_records.vh"
 
 module pto_fix_gm #(
-  parameter integer GmAddrWidth    = 40,     // bits of an address
   parameter integer GmDataWidth    = 256,    // bits of the AXI data bus
-  parameter integer NumOutstanding = 16,     // AXI bursts in flight in each direction
-  parameter integer IdWidth        = 3       // bits of an op number
+  parameter integer NumOutstanding = 16      // AXI bursts in flight in each direction
 ) (
-  input  wire                     clk_i,           // clock
-  input  wire                     rst_ni,          // asynchronous reset, active low
+  input  wire                     clk_i,         // clock
+  input  wire                     rst_ni,        // asynchronous reset, active low
   input  wire [`PTO_NUM_ACTIVE-1:0] err_i,       // per op: an access failed, move no more
-  input  wire [3*`PTO_NUM_ACTIVE-1:0] type_i,    // per op: atomic type, 0: none
-  input  wire [2*`PTO_NUM_ACTIVE-1:0] op_i,      // per op: atomic operation
-  input  wire [`PTO_NUM_ACTIVE-1:0] nosat_i,     // per op: no saturation of atomic f16
-  input  wire                     piece_valid_i,   // a piece is there
-  output wire                     piece_ready_o,   // it is taken
-  input  wire [IdWidth-1:0]       piece_id_i,      // op number
-  input  wire                     piece_last_i,    // last piece of its op
-  input  wire [GmAddrWidth-1:0]   piece_addr_i,    // byte address
-  input  wire [12:0]              piece_len_i,     // bytes, within a 4 KiB page
+  input  wire [`PTO_NUM_ACTIVE*`PTO_ATOMIC_BITS-1:0] atomic_i,  // per op: update
+  input  wire                     piece_valid_i, // a piece is there
+  output wire                     piece_ready_o, // it is taken
+  input  wire pto_fix_piece_t     piece_i,       // the piece
   input  wire                     line_valid_i,    // 64 bytes are there
   output wire                     line_ready_o,    // they are used up
   input  wire [511:0]             line_i,          // the bytes
-  output wire [GmAddrWidth-1:0]   m_axi_araddr,    // burst address
+  output wire [39:0]              m_axi_araddr,    // burst address
   output wire [7:0]               m_axi_arlen,     // beats less 1
   output wire                     m_axi_arvalid,   // burst offered
   input  wire                     m_axi_arready,   // burst taken
@@ -43,7 +36,7 @@ module pto_fix_gm #(
   input  wire                     m_axi_rlast,     // last beat of its burst
   input  wire                     m_axi_rvalid,    // beat offered
   output wire                     m_axi_rready,    // beat taken
-  output wire [GmAddrWidth-1:0]   m_axi_awaddr,    // burst address
+  output wire [39:0]              m_axi_awaddr,    // burst address
   output wire [7:0]               m_axi_awlen,     // beats less 1
   output wire                     m_axi_awvalid,   // burst offered
   input  wire                     m_axi_awready,   // burst taken
@@ -58,7 +51,7 @@ module pto_fix_gm #(
   output wire pto_err_t           rd_err_o,        // a beat came with an error: its bus word
   output wire pto_err_t           wr_err_o,        // a response was an error: its burst
   output wire                     end_valid_o,     // last response of an op, or its dropped end
-  output wire [IdWidth-1:0]       end_id_o         // op number
+  output wire [3:0]               end_id_o         // op number
 );
   localparam integer GmBytes   = GmDataWidth / 8;
   localparam integer GmLane    = $clog2(GmBytes);
@@ -67,33 +60,33 @@ module pto_fix_gm #(
 
   // ---- a piece goes to both consumers at once ----
   localparam [12:0] LAST_LANE = GmBytes[12:0] - 13'd1;
-  wire [12:0]            piece_end   = {{(13 - GmLane){1'b0}}, piece_addr_i[GmLane-1:0]}
-                                     + piece_len_i + LAST_LANE;  // from the first bus word
+  wire [12:0]            piece_end   = {{(13 - GmLane){1'b0}}, piece_i.addr[GmLane-1:0]}
+                                     + piece_i.len + LAST_LANE;  // from the first bus word
   wire                   words_ready, burst_ready;
   assign piece_ready_o = words_ready && burst_ready;
 
   // ---- words ----
   wire                   cut_valid, cut_take;
-  wire [IdWidth-1:0]     cut_id;
+  wire [3:0]             cut_id;
   wire [11:0]            cut_addr;
   wire [12:0]            cut_len;
   wire                   word_valid, word_ready, word_last;
-  wire [3:0]             word_id, end_id;
+  wire [3:0]             word_id;
   wire [GmBytes-1:0]     word_strb;
   wire [GmDataWidth-1:0] word;
   wire [2:0]             word_space_unused;
   wire [19:0]            word_addr_unused;
   wire                   fin_unused;
 
-  pto_fix_queue #(
-    .Width(IdWidth + 12 + 13),
-    .Depth(Planned)
+  pto_fifo #(
+    .Width(4 + 12 + 13),
+    .Depth(Planned),
+    .Ram(1)
   ) u_cuts (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (piece_valid_i && burst_ready),
     .wr_ready_o (words_ready),
-    .wr_data_i  ({piece_id_i, piece_addr_i[11:0], piece_len_i}),
+    .wr_data_i  ({piece_i.id, piece_i.addr[11:0], piece_i.len}),
     .rd_valid_o (cut_valid),
     .rd_ready_i (cut_take),
     .rd_data_o  ({cut_id, cut_addr, cut_len})
@@ -106,12 +99,9 @@ module pto_fix_gm #(
     .clk_i, .rst_ni,
     .row_valid_i   (cut_valid),
     .row_ready_o   (cut_take),
-    .row_i         ({2'd0, {(4 - IdWidth){1'b0}}, cut_id, 3'd0, 8'd0, cut_addr, 7'd0, cut_len,
-                     6'd0, 8'd0, cut_len, 35'd0}),
+    .row_i         ({2'd0, cut_id, 3'd0, 8'd0, cut_addr, 7'd0, cut_len, 6'd0, 8'd0, cut_len, 35'd0}),
     .err_i         ({`PTO_NUM_ACTIVE{1'b0}}),
-    .line_valid_i  (line_valid_i),
-    .line_ready_o  (line_ready_o),
-    .line_i        (line_i),
+    .line_valid_i, .line_ready_o, .line_i,
     .out_valid_o   (word_valid),
     .out_ready_i   (word_ready),
     .out_id_o      (word_id),
@@ -125,19 +115,18 @@ module pto_fix_gm #(
 
   // ---- bursts ----
   wire                    next_valid, next_ready, next_last;
-  wire [IdWidth-1:0]      next_id;
-  wire [GmAddrWidth-1:GmLane] next_addr;
+  wire [3:0]              next_id;
+  wire [39:GmLane]        next_addr;
   wire [BeatBits:0]       next_beats;
 
   pto_fifo #(
-    .Width(1 + IdWidth + GmAddrWidth - GmLane + BeatBits + 1),
+    .Width(1 + 4 + 40 - GmLane + BeatBits + 1),
     .Depth(2)
   ) u_bursts (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
+    .clk_i, .rst_ni,
     .wr_valid_i (piece_valid_i && words_ready),
     .wr_ready_o (burst_ready),
-    .wr_data_i  ({piece_last_i, piece_id_i, piece_addr_i[GmAddrWidth-1:GmLane],
+    .wr_data_i  ({piece_i.last, piece_i.id, piece_i.addr[39:GmLane],
                   piece_end[12:GmLane]}),
     .rd_valid_o (next_valid),
     .rd_ready_i (next_ready),
@@ -148,7 +137,7 @@ module pto_fix_gm #(
     .GmDataWidth    (GmDataWidth),
     .NumOutstanding (NumOutstanding)
   ) u_write (
-    .clk_i, .rst_ni, .err_i, .type_i, .op_i, .nosat_i, .rd_err_o, .wr_err_o, .end_valid_o,
+    .clk_i, .rst_ni, .err_i, .atomic_i, .rd_err_o, .wr_err_o, .end_valid_o, .end_id_o,
     .m_axi_araddr, .m_axi_arlen, .m_axi_arvalid, .m_axi_arready,
     .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
     .m_axi_awaddr, .m_axi_awlen, .m_axi_awvalid, .m_axi_awready,
@@ -156,22 +145,17 @@ module pto_fix_gm #(
     .m_axi_bresp, .m_axi_bvalid, .m_axi_bready,
     .burst_valid_i   (next_valid),
     .burst_ready_o   (next_ready),
-    .burst_end_i     (1'b0),
-    .burst_last_i    (next_last),
-    .burst_id_i      ({{(4 - IdWidth){1'b0}}, next_id}),
-    .burst_addr_i    ({next_addr, {GmLane{1'b0}}}),
-    .burst_beats_i   ({{(8 - BeatBits){1'b0}}, next_beats}),
+    .burst_i         ({1'b0, next_last, next_id, next_addr, {GmLane{1'b0}},
+                       {(8 - BeatBits){1'b0}}, next_beats}),
     .word_valid_i    (word_valid),
     .word_ready_o    (word_ready),
     .word_id_i       (word_id),
     .word_i          (word),
     .word_strb_i     (word_strb),
-    .word_last_i     (word_last),
-    .end_id_o        (end_id)
+    .word_last_i     (word_last)
   );
-  assign end_id_o = end_id[IdWidth-1:0];
 
-  wire unused = &{1'b0, piece_end[GmLane-1:0], end_id,
+  wire unused = &{1'b0, piece_end[GmLane-1:0], piece_i,
                   word_space_unused, word_addr_unused, fin_unused};
 endmodule
 
