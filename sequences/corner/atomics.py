@@ -104,13 +104,6 @@ def _rows(legacy: bool, bus_bytes: int) -> Iterator[OpBlock]:
         loops = tuple(Loop(2, 256 << k, 9 * size << k) for k in range(2))
         batch += [(replace(tight, loops=loops, gm_dst=GM + 128 * PAGE + size), ctrl)]
         yield _block(batch, legacy)
-        # Iterations that overlap: each is combined with the results of those before.
-        batch = []
-        overlapping = ((2, 1, 1), (3, 1, 1), (3, 1, 2), (1, 3, 1), (2, 2, 1))
-        for number, (elements, rows, step) in enumerate(overlapping):
-            op = _store(kind, elements * size, rows, 0, GM + number * PAGE + size)
-            batch.append((replace(op, loops=(Loop(9, 32 * rows, step * size),)), ctrl))
-        yield _block(batch, legacy)
     # Op after op on one word, each on its own bytes, and plain stores between them.
     ops = []
     for number in range(32):
