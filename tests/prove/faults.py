@@ -155,7 +155,7 @@ FAULTS = (
         "bf16 max of NaN",
         "atomic_bf16",
         "kind != ATOMIC_F16 || nosat ? 32'h7FC0_0000",
-        "kind == ATOMIC_BF16 ? x : kind != ATOMIC_F16 || nosat ? 32'h7FC0_0000",
+        "kind == ATOMIC_BF16 ? old : kind != ATOMIC_F16 || nosat ? 32'h7FC0_0000",
         ATOMIC,
     ),
     Fault(
