@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``make lint``: every static check of the project, summarised in one table.
 
-Engine tops are ``rtl_stubs/<top>/<top>.v``. Each is checked by Verilator and Icarus at every pair
+Engine tops are ``rtl_stubs/<top>/<top>.sv``. Each is checked by Verilator and Icarus at every pair
 of bus widths; Python by ruff and mypy. ``python -m tb.setup.lint GROUP ...`` runs only those
 groups; ``make synth`` synthesizes the engines.
 """
@@ -53,14 +53,14 @@ class Top:
 
 def find_tops(root: Path) -> tuple[Top, ...]:
     """Return the engine tops below ``root``/rtl_stubs by name, paths relative to ``root``."""
-    common = tuple(sorted((root / COMMON).rglob("*.v")))
+    common = tuple(sorted((root / COMMON).rglob("*.sv")))
     tops = []
     for folder in sorted((root / RTL).glob("pto_*")):
-        file = folder / f"{folder.name}.v"
+        file = folder / f"{folder.name}.sv"
         if file.is_file():
             sources = (
                 file,
-                *(path for path in sorted(folder.rglob("*.v")) if path != file),
+                *(path for path in sorted(folder.rglob("*.sv")) if path != file),
                 *common,
             )
             relative = tuple(path.relative_to(root) for path in sources)
@@ -138,7 +138,7 @@ def _for_each_top(check: Callable[[Top], list[Finding]]) -> list[Finding]:
     tops = find_tops(ROOT)
     if not tops:
         raise PtoError(
-            "there is no engine to check", where=str(RTL), legal="rtl_stubs/pto_*/pto_*.v"
+            "there is no engine to check", where=str(RTL), legal="rtl_stubs/pto_*/pto_*.sv"
         )
     findings: list[Finding] = []
     for top in tops:

@@ -391,7 +391,7 @@ def plant_switched(top: Path, changes: Iterable[tuple[int, str, str, str]]) -> N
     for path, source in sources.items():
         # The switch is constant from time 0 on: functions that are not inlined may read it.
         path.write_text(f"// verilator lint_off IMPURE\n{source.switched()}")
-    for path in sorted(top.rglob("*.v")):
+    for path in sorted((*top.rglob("*.v"), *top.rglob("*.sv"))):
         text = path.read_text()
         included = {path.name, *re.findall(r'`include "([^"]+)"', text)}
         if included & {source.name for source in sources}:

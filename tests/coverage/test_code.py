@@ -280,9 +280,9 @@ def uncalled(text: str) -> set[str]:
 
 def test_an_engine_has_only_functions_that_it_calls() -> None:
     """Others would be holes in the code coverage of its slot forever."""
-    modules = list((paths.ROOT / "rtl_stubs").rglob("*.v"))
+    modules = list((paths.ROOT / "rtl_stubs").rglob("*.sv"))
     found = {path.name: uncalled(path.read_text()) for path in modules}
     assert {name: names for name, names in found.items() if names} == {}
-    (lane,) = [path.read_text() for path in modules if path.name == "pto_fix_lane.v"]
+    (lane,) = [path.read_text() for path in modules if path.name == "pto_fix_lane.sv"]
     # A chain of calls ends at the conversion.
     assert uncalled(lane.replace("fix_f16_to_f32(fix_f32_to_h(", "other(")) == {"fix_f32_to_h"}

@@ -313,7 +313,7 @@ def test_errors_are_reported_with_their_place(tmp_path: Path) -> None:
 def test_a_bug_and_a_missing_engine_are_reported_with_their_places(tmp_path: Path) -> None:
     engines = tmp_path / "rtl_stubs"
     shutil.copytree(ROOT / "rtl_stubs", engines)
-    source = engines / "common/dma/pto_dma_check.v"
+    source = engines / "common/dma/pto_dma_check.sv"
     text = source.read_text()
     right, wrong = "wire l06 = |loc_addr[4:0] ||", "wire l06 = |loc_addr[3:0] ||"
     assert text.count(right) == 1

@@ -16,16 +16,16 @@ REASON = "no op takes it: a rule refuses the type"
 """Why points of the sample do not count."""
 
 _SOURCES = {
-    "mte1": ("pto_mte1/pto_mte1.v", "pto_mte1/pto_l0_load.v", "common/pto_fifo.v"),
+    "mte1": ("pto_mte1/pto_mte1.sv", "pto_mte1/pto_l0_load.sv", "common/pto_fifo.sv"),
     "mte2": (
-        "pto_mte2/pto_gm_load.v",
-        "pto_mte2/pto_nz_place.v",
-        "pto_mte2/pto_nz_tile.v",
-        "common/pto_axi_read.v",
-        "common/pto_fifo.v",
+        "pto_mte2/pto_gm_load.sv",
+        "pto_mte2/pto_nz_place.sv",
+        "pto_mte2/pto_nz_tile.sv",
+        "common/pto_axi_read.sv",
+        "common/pto_fifo.sv",
     ),
-    "mte3": ("pto_mte3/pto_gm_store.v", "common/pto_axi_write.v"),
-    "fix": ("pto_fix/pto_fix_check.v", "pto_fix/write/pto_fix_gm.v", "pto_fix/plan/pto_fix_walk.v"),
+    "mte3": ("pto_mte3/pto_gm_store.sv", "common/pto_axi_write.sv"),
+    "fix": ("pto_fix/pto_fix_check.sv", "pto_fix/write/pto_fix_gm.sv", "pto_fix/plan/pto_fix_walk.sv"),
 }
 
 

@@ -57,7 +57,7 @@ def test_totals_stand_on_the_page_kinds_apart(view: RegressionView, site: Path) 
 
 @pytest.mark.long
 def test_a_source_of_two_engines_has_a_page_for_each(view: RegressionView, site: Path) -> None:
-    both = [file for file in code_of(view).files if file.path.endswith("pto_fifo.v")]
+    both = [file for file in code_of(view).files if file.path.endswith("pto_fifo.sv")]
     assert len({source_path(file.engine, file.path) for file in both}) == len(both) == 2
     for file in both:
         page = Parsed(site / source_path(file.engine, file.path))

@@ -15,7 +15,7 @@ def _engine(root: Path, name: str, *others: str) -> None:
     folder = root / "rtl_stubs" / name
     folder.mkdir(parents=True)
     for file in (name, *others):
-        (folder / f"{file}.v").write_text("")
+        (folder / f"{file}.sv").write_text("")
 
 
 def test_finds_tops_by_name(tmp_path: Path) -> None:
@@ -23,13 +23,13 @@ def test_finds_tops_by_name(tmp_path: Path) -> None:
     _engine(tmp_path, "pto_a")
     (tmp_path / "rtl_stubs" / "pto_empty").mkdir()
     (tmp_path / "rtl_stubs" / "common").mkdir()
-    (tmp_path / "rtl_stubs" / "common" / "pto_fifo.v").write_text("")
+    (tmp_path / "rtl_stubs" / "common" / "pto_fifo.sv").write_text("")
     first, second = lint.find_tops(tmp_path)
     assert first.name == "pto_a"
     assert [str(path) for path in second.sources] == [
-        "rtl_stubs/pto_b/pto_b.v",
-        "rtl_stubs/pto_b/pto_a_part.v",
-        "rtl_stubs/common/pto_fifo.v",
+        "rtl_stubs/pto_b/pto_b.sv",
+        "rtl_stubs/pto_b/pto_a_part.sv",
+        "rtl_stubs/common/pto_fifo.sv",
     ]
 
 

@@ -40,7 +40,7 @@ LATCH = "reg late; always @* if (at_i[0]) late = in_i[0];"
 @pytest.fixture
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Top:
     """An engine with a register per bit, one more, a memory of four words, and no unit."""
-    file = tmp_path / "rtl_stubs/pto_x/pto_x.v"
+    file = tmp_path / "rtl_stubs/pto_x/pto_x.sv"
     file.parent.mkdir(parents=True)
     file.write_text(ENGINE)
     monkeypatch.setattr(synth, "ROOT", tmp_path)

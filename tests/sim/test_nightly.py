@@ -42,7 +42,7 @@ ops = ["mte_gm_ub", "mte_gm_l1"]
 """
 
 BUG = "ext_stride_q[2*G +: G]", "ext_stride_q[G +: G]"
-"""The bug of README.md in rtl_stubs/common/dma/pto_dma_loops.v: the stride of another loop."""
+"""The bug of README.md in rtl_stubs/common/dma/pto_dma_loops.sv: the stride of another loop."""
 
 
 class RegressionRuns:
@@ -87,7 +87,7 @@ def bad_engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bad")
     for name in ("common", "pto_mte2"):
         shutil.copytree(ROOT / "rtl_stubs" / name, folder / name)
-    source = folder / "common/dma/pto_dma_loops.v"
+    source = folder / "common/dma/pto_dma_loops.sv"
     text = source.read_text()
     assert BUG[0] in text
     source.write_text(text.replace(*BUG))

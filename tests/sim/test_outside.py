@@ -67,7 +67,7 @@ def test_a_wrong_fact_fails_though_engine_and_model_agree(tmp_path: Path) -> Non
 def test_a_wrong_engine_is_not_excused_by_a_knob(tmp_path: Path) -> None:
     engines = tmp_path / "rtl_stubs"
     shutil.copytree(ROOT / "rtl_stubs", engines)
-    source = engines / "common/dma/pto_dma_check.v"
+    source = engines / "common/dma/pto_dma_check.sv"
     text = source.read_text()
     assert text.count(BUG[0]) == 1
     source.write_text(text.replace(*BUG))

@@ -190,7 +190,7 @@ BUGS = (
 def test_failures_are_not_counted(tmp_path: Path) -> None:
     engines = tmp_path / "rtl_stubs"
     shutil.copytree(ROOT / "rtl_stubs", engines)
-    source = engines / "common/dma/pto_dma_check.v"
+    source = engines / "common/dma/pto_dma_check.sv"
     text = source.read_text()
     for find, replace in BUGS:
         assert text.count(find) == 1, find

@@ -4,7 +4,7 @@
 An entry of the file of exclusions (:mod:`tb.coverage.exclusions`) takes points out of the totals::
 
     [[code]]
-    file = "rtl_stubs/common/gm/pto_gm_combine.v"
+    file = "rtl_stubs/common/gm/pto_gm_combine.sv"
     text = "default: combined = y;"  # of one line; or function = "combined" for all of its lines
     kind = "line"
     reason = "no op has another type: D rules refuse it"

@@ -419,11 +419,11 @@ def test_notes_of_the_coordinator_and_what_tables_say(
         "directed-icarus-gm256-local256-s0000: the record is missing: no record.json",
     ]
     killed = made.add_regression(fresh, made.START, runs=6, number=1, ended=False)
-    error = "pto_mte2.v:3: syntax error\nmore"
+    error = "pto_mte2.sv:3: syntax error\nmore"
     fresh.note_build(killed, "icarus", inputs="", seconds=1.0, error=error)
     notes = history.view(fresh, killed, plan).notes
     assert list(notes[:2]) == [
-        "the build icarus failed: pto_mte2.v:3: syntax error",
+        "the build icarus failed: pto_mte2.sv:3: syntax error",
         f"{made.LOST}: worker host-1:99 was lost with it, attempt 1 (killed by SIGKILL)",
     ]
 

@@ -2,7 +2,7 @@
 //
 // Memory with one write port and one registered read port, the form every RAM compiler and FPGA
 // has. One read and one write per clock, read data one clock after the address. A read of the
-// address being written returns the old word; the user of the port bypasses (pto_ram_fifo).
+// address being written returns the old word; the user of the port bypasses (pto_fifo).
 // Replace this module by a macro where the technology has one. Limits: no reset of the contents.
 // Spec: none; it is the storage of the data queues.
 `default_nettype none
