@@ -349,6 +349,45 @@
 `define PTO_FILL_RAW_LSB                     106
 `define PTO_FILL_RAW_CW                      33
 
+// Codes of the quant modes of the fix family.
+`define PTO_QUANT_NO_CONVERT                 6'd0
+`define PTO_QUANT_F32_F16                    6'd1
+`define PTO_QUANT_F32_BF16                   6'd16
+`define PTO_QUANT_QF322HIF8_PRE_VEC          6'd2
+`define PTO_QUANT_QF322HIF8_PRE_SCALAR       6'd3
+`define PTO_QUANT_QF322HIF8_PRE_HYBRID_VEC   6'd4
+`define PTO_QUANT_QF322HIF8_PRE_HYBRID_SCALAR 6'd5
+`define PTO_QUANT_QF322FP8_PRE_VEC           6'd12
+`define PTO_QUANT_QF322FP8_PRE_SCALAR        6'd13
+`define PTO_QUANT_QF322F32_PRE_VEC           6'd14
+`define PTO_QUANT_QF322F32_PRE_SCALAR        6'd15
+`define PTO_QUANT_QF322F16_PRE_VEC           6'd31
+`define PTO_QUANT_QF322F16_PRE_SCALAR        6'd32
+`define PTO_QUANT_QF322BF16_PRE_VEC          6'd33
+`define PTO_QUANT_QF322BF16_PRE_SCALAR       6'd34
+`define PTO_QUANT_QF322B8_PRE_VEC            6'd23
+`define PTO_QUANT_QF322B8_PRE_SCALAR         6'd24
+`define PTO_QUANT_QF322S4_PRE_VEC            6'd25
+`define PTO_QUANT_QF322S4_PRE_SCALAR         6'd26
+`define PTO_QUANT_QF162B8_PRE_VEC            6'd17
+`define PTO_QUANT_QF162B8_PRE_SCALAR         6'd18
+`define PTO_QUANT_QF162S4_PRE_VEC            6'd19
+`define PTO_QUANT_QF162S4_PRE_SCALAR         6'd20
+`define PTO_QUANT_DEQS32_INT_VEC             6'd6
+`define PTO_QUANT_DEQS32_INT_SCALAR          6'd7
+`define PTO_QUANT_REQ8_VEC                   6'd8
+`define PTO_QUANT_REQ8_SCALAR                6'd9
+`define PTO_QUANT_REQ4_VEC                   6'd21
+`define PTO_QUANT_REQ4_SCALAR                6'd22
+`define PTO_QUANT_DEQF16_VEC                 6'd10
+`define PTO_QUANT_DEQF16_SCALAR              6'd11
+`define PTO_QUANT_DEQS16_VEC                 6'd27
+`define PTO_QUANT_DEQS16_SCALAR              6'd28
+`define PTO_QUANT_QF162S16_PRE_VEC           6'd29
+`define PTO_QUANT_QF162S16_PRE_SCALAR        6'd30
+`define PTO_QUANT_QS322BF16_PRE_VEC          6'd35
+`define PTO_QUANT_QS322BF16_PRE_SCALAR       6'd36
+
 // mte_gm_ub: rows of bytes from GM to UB, optionally padded to the UB row stride.
 `define PTO_OP_MTE_GM_UB                     8'd1
 // D rules DMA-L: 3, 5, 6, 7, 8, 9, 10, 12.

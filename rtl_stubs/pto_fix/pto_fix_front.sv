@@ -172,7 +172,8 @@ module pto_fix_front #(
   // Codes of the vector modes are even below 16 and odd above, of the scalar modes the others;
   // 0, 1 and 16 have no payload (fixpipe.md 4).
   wire [5:0] new_quant = queue_desc[`PTO_FIX_QUANT];
-  wire       new_scaled = new_quant > 6'd1 && new_quant != 6'd16;
+  wire       new_scaled = new_quant != `PTO_QUANT_NO_CONVERT && new_quant != `PTO_QUANT_F32_F16
+                       && new_quant != `PTO_QUANT_F32_BF16;
   wire       new_banked = new_scaled || queue_desc[`PTO_FIX_RELU] > 3'd1;
   wire       new_flagged = queue_desc[`PTO_FIX_UNIT_FLAG] != 3'd0;
 

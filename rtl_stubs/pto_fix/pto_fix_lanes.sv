@@ -18,6 +18,7 @@
 //   in_valid   _/~~~\___________________     in_ready 1
 //   out_valid  _________ .. ____/~~~\___     12 clocks later; stays until out_ready
 `default_nettype none
+`include "pto_desc.vh"
 `include "pto_fix_to.vh"
 
 module pto_fix_lanes #(
@@ -54,26 +55,39 @@ module pto_fix_lanes #(
   function automatic [6:0] decoded;
     input [5:0] quant;
     case (quant)
-      6'd1:         decoded = {SRC_BITS, 1'b0, `PTO_FIX_TO_F16};      // f32_f16
-      6'd16:        decoded = {SRC_BITS, 1'b0, `PTO_FIX_TO_BF16};     // f32_bf16
-      6'd2, 6'd3:   decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_HIF8};     // qf322hif8_pre
-      6'd4, 6'd5:   decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_HYBRID};   // qf322hif8_pre_hybrid
-      6'd12, 6'd13: decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_E4M3};     // qf322fp8_pre
-      6'd14, 6'd15: decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_BITS};     // qf322f32_pre
-      6'd31, 6'd32: decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_F16};      // qf322f16_pre
-      6'd33, 6'd34: decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_BF16};     // qf322bf16_pre
-      6'd23, 6'd24: decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_B8};       // qf322b8_pre
-      6'd25, 6'd26: decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_S4};       // qf322s4_pre
-      6'd17, 6'd18: decoded = {SRC_H, 1'b1, `PTO_FIX_TO_B8};          // qf162b8_pre
-      6'd19, 6'd20: decoded = {SRC_H, 1'b1, `PTO_FIX_TO_S4};          // qf162s4_pre
-      6'd6, 6'd7:   decoded = {SRC_I32, 1'b1, `PTO_FIX_TO_S32};       // deqs32_int
-      6'd8, 6'd9:   decoded = {SRC_I32, 1'b1, `PTO_FIX_TO_B8};        // req8
-      6'd21, 6'd22: decoded = {SRC_I32, 1'b1, `PTO_FIX_TO_S4};        // req4
-      6'd10, 6'd11: decoded = {SRC_I32, 1'b1, `PTO_FIX_TO_F16};       // deqf16
-      6'd27, 6'd28: decoded = {SRC_I32, 1'b1, `PTO_FIX_TO_S16};       // deqs16
-      6'd29, 6'd30: decoded = {SRC_HI, 1'b1, `PTO_FIX_TO_S16};        // qf162s16_pre
-      6'd35, 6'd36: decoded = {SRC_I32, 1'b1, `PTO_FIX_TO_BF16};      // qs322bf16_pre
-      default:      decoded = {SRC_BITS, 1'b0, `PTO_FIX_TO_BITS};     // no_convert
+      `PTO_QUANT_F32_F16: decoded = {SRC_BITS, 1'b0, `PTO_FIX_TO_F16};
+      `PTO_QUANT_F32_BF16: decoded = {SRC_BITS, 1'b0, `PTO_FIX_TO_BF16};
+      `PTO_QUANT_QF322HIF8_PRE_VEC, `PTO_QUANT_QF322HIF8_PRE_SCALAR:
+        decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_HIF8};
+      `PTO_QUANT_QF322HIF8_PRE_HYBRID_VEC, `PTO_QUANT_QF322HIF8_PRE_HYBRID_SCALAR:
+        decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_HYBRID};
+      `PTO_QUANT_QF322FP8_PRE_VEC, `PTO_QUANT_QF322FP8_PRE_SCALAR:
+        decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_E4M3};
+      `PTO_QUANT_QF322F32_PRE_VEC, `PTO_QUANT_QF322F32_PRE_SCALAR:
+        decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_BITS};
+      `PTO_QUANT_QF322F16_PRE_VEC, `PTO_QUANT_QF322F16_PRE_SCALAR:
+        decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_F16};
+      `PTO_QUANT_QF322BF16_PRE_VEC, `PTO_QUANT_QF322BF16_PRE_SCALAR:
+        decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_BF16};
+      `PTO_QUANT_QF322B8_PRE_VEC, `PTO_QUANT_QF322B8_PRE_SCALAR:
+        decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_B8};
+      `PTO_QUANT_QF322S4_PRE_VEC, `PTO_QUANT_QF322S4_PRE_SCALAR:
+        decoded = {SRC_BITS, 1'b1, `PTO_FIX_TO_S4};
+      `PTO_QUANT_QF162B8_PRE_VEC, `PTO_QUANT_QF162B8_PRE_SCALAR:
+        decoded = {SRC_H, 1'b1, `PTO_FIX_TO_B8};
+      `PTO_QUANT_QF162S4_PRE_VEC, `PTO_QUANT_QF162S4_PRE_SCALAR:
+        decoded = {SRC_H, 1'b1, `PTO_FIX_TO_S4};
+      `PTO_QUANT_DEQS32_INT_VEC, `PTO_QUANT_DEQS32_INT_SCALAR:
+        decoded = {SRC_I32, 1'b1, `PTO_FIX_TO_S32};
+      `PTO_QUANT_REQ8_VEC, `PTO_QUANT_REQ8_SCALAR: decoded = {SRC_I32, 1'b1, `PTO_FIX_TO_B8};
+      `PTO_QUANT_REQ4_VEC, `PTO_QUANT_REQ4_SCALAR: decoded = {SRC_I32, 1'b1, `PTO_FIX_TO_S4};
+      `PTO_QUANT_DEQF16_VEC, `PTO_QUANT_DEQF16_SCALAR: decoded = {SRC_I32, 1'b1, `PTO_FIX_TO_F16};
+      `PTO_QUANT_DEQS16_VEC, `PTO_QUANT_DEQS16_SCALAR: decoded = {SRC_I32, 1'b1, `PTO_FIX_TO_S16};
+      `PTO_QUANT_QF162S16_PRE_VEC, `PTO_QUANT_QF162S16_PRE_SCALAR:
+        decoded = {SRC_HI, 1'b1, `PTO_FIX_TO_S16};
+      `PTO_QUANT_QS322BF16_PRE_VEC, `PTO_QUANT_QS322BF16_PRE_SCALAR:
+        decoded = {SRC_I32, 1'b1, `PTO_FIX_TO_BF16};
+      default: decoded = {SRC_BITS, 1'b0, `PTO_FIX_TO_BITS};        // no_convert
     endcase
   endfunction
 
@@ -86,7 +100,8 @@ module pto_fix_lanes #(
               && (in_relu_i == RELU_SCALAR || in_relu_i == RELU_VECTOR);
 
   localparam [1:0] SAT = 2'd0, NOSAT = 2'd2; // of the sat clause
-  wire fixed_sat = in_quant_i == 6'd16 || in_quant_i == 6'd10 || in_quant_i == 6'd11;
+  wire fixed_sat = in_quant_i == `PTO_QUANT_F32_BF16 || in_quant_i == `PTO_QUANT_DEQF16_VEC
+                || in_quant_i == `PTO_QUANT_DEQF16_SCALAR;
   wire out_of_scope = SatScopeA5 == 1 && (to == `PTO_FIX_TO_F16 || to == `PTO_FIX_TO_BF16)
                    && (fixed_sat || in_sat_i != NOSAT);
 

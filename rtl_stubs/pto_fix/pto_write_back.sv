@@ -153,7 +153,8 @@ module pto_write_back #(
                              op_desc[`PTO_FIX_SAT], kind};
       bank_q[id]         <= op_bank;
       // Without parameters: no_convert, f32_f16 and f32_bf16, with no or normal relu.
-      need_q[id]         <= (mode != 6'd0 && mode != 6'd1 && mode != 6'd16)
+      need_q[id]         <= (mode != `PTO_QUANT_NO_CONVERT && mode != `PTO_QUANT_F32_F16
+                             && mode != `PTO_QUANT_F32_BF16)
                          || op_desc[`PTO_FIX_RELU_LSB + 1];
       turn_q[id]         <= op_desc[`PTO_FIX_LAYOUT] == 2'd2;
       size_q[2*id +: 2]  <= (kind < 4'd2) ? 2'd3 : (kind < 4'd5) ? 2'd2 : {1'b0, kind != 4'd9};
