@@ -32,8 +32,6 @@ module pto_gm_load #(
   `include "pto_engine_ports.vh"
 );
   localparam integer GmBytes   = GmDataWidth / 8;
-  localparam integer LocBytes  = LocalDataWidth / 8;
-  localparam integer LineBytes = (GmBytes > LocBytes) ? GmBytes : LocBytes;
   localparam integer GmLane    = $clog2(GmBytes);
   // Rows wait here from the issue of their reads to the arrival of the data.
   localparam integer RowDepth  = 2 << $clog2(NumOutstanding);
@@ -96,10 +94,10 @@ module pto_gm_load #(
     .row_o         (row)
   );
 
-  // ---- a row goes to bursts, realigner and words at once; one without data only to words ----
-  wire bursts_ready, align_ready, words_ready;
+  // ---- a row goes to the bursts and to its words at once; one without data only to the words ----
+  wire bursts_ready, path_ready;
   wire row_reads = !row.loc.cut && row.loc.len != 20'd0;
-  assign row_ready = words_ready && (!row_reads || (bursts_ready && align_ready));
+  assign row_ready = path_ready && (!row_reads || bursts_ready);
 
   // ---- GM reads ----
   wire                   cmd_valid, cmd_ready;
@@ -111,7 +109,7 @@ module pto_gm_load #(
     .BusBytes (GmBytes)
   ) u_bursts (
     .clk_i, .rst_ni,
-    .row_valid_i (row_valid && row_reads && align_ready && words_ready),
+    .row_valid_i (row_valid && row_reads && path_ready),
     .row_ready_o (bursts_ready),
     .row_i       ({1'b0, row.loc.last, row.loc.id, row.ext_addr, row.loc.len}),
     .cmd_valid_o (cmd_valid),
@@ -137,80 +135,33 @@ module pto_gm_load #(
     .err_o         (rd_err)
   );
 
-  // ---- lanes ----
-  wire [5:0]             row_dst_lane = row.loc.addr[5:0] + row.loc.left;
-  wire                   align_valid, align_take;
-  wire pto_lanes_t       lanes;
-  wire                   line_valid, line_ready;
-  wire [8*LineBytes-1:0] line;
+  // ---- on-chip words ----
+  wire out_last_unused;
 
-  pto_fifo #(
-    .Width(`PTO_LANES_BITS),
-    .Depth(RowDepth)
-  ) u_align_rows (
+  pto_row_path #(
+    .SrcBytes (GmBytes),
+    .DstBytes (LocalDataWidth / 8),
+    .RowDepth (RowDepth)
+  ) u_path (
     .clk_i, .rst_ni,
-    .wr_valid_i (row_valid && row_reads && bursts_ready && words_ready),
-    .wr_ready_o (align_ready),
-    .wr_data_i  ({row.ext_addr[5:0], row_dst_lane, row.loc.len}),
-    .rd_valid_o (align_valid),
-    .rd_ready_i (align_take),
-    .rd_data_o  (lanes)
-  );
-
-  pto_realign #(
-    .SrcBytes  (GmBytes),
-    .LineBytes (LineBytes)
-  ) u_realign (
-    .clk_i, .rst_ni,
-    .row_valid_i  (align_valid),
-    .row_ready_o  (align_take),
-    .row_i        (lanes),
+    .row_valid_i  (row_valid && (!row_reads || bursts_ready)),
+    .row_ready_o  (path_ready),
+    .row_i        (row.loc),
+    .row_src_i    (row.ext_addr[5:0]),
+    .row_widen_i  (2'd0),
     .beat_valid_i (beat_valid),
     .beat_ready_o (beat_ready),
     .beat_i       (beat),
-    .line_valid_o (line_valid),
-    .line_ready_i (line_ready),
-    .line_o       (line)
-  );
-
-  // ---- on-chip words ----
-  wire             word_valid, word_take, out_last_unused;
-  wire pto_words_t word;
-
-  pto_fifo #(
-    .Width(`PTO_WORDS_BITS),
-    .Depth(RowDepth)
-  ) u_word_rows (
-    .clk_i, .rst_ni,
-    .wr_valid_i (row_valid && (!row_reads || (bursts_ready && align_ready))),
-    .wr_ready_o (words_ready),
-    .wr_data_i  (row.loc),
-    .rd_valid_o (word_valid),
-    .rd_ready_i (word_take),
-    .rd_data_o  (word)
-  );
-
-  pto_row_words #(
-    .WordBytes (LocBytes),
-    .LineBytes (LineBytes)
-  ) u_words (
-    .clk_i, .rst_ni,
-    .row_valid_i   (word_valid),
-    .row_ready_o   (word_take),
-    .row_i         (word),
-    .line_valid_i  (line_valid),
-    .line_ready_o  (line_ready),
-    .line_i        (line),
-    .err_i         (err),
-    .out_valid_o   (dst_req_o),
-    .out_ready_i   (dst_gnt_i),
-    .out_id_o      (out_id),
-    .out_space_o   (dst_space_o),
-    .out_addr_o    (dst_addr_o),
-    .out_be_o      (dst_be_o),
-    .out_data_o    (dst_wdata_o),
-    .out_last_o    (out_last_unused),
-    .fin_valid_o   (fin_valid)
+    .err_i        (err),
+    .out_valid_o  (dst_req_o),
+    .out_ready_i  (dst_gnt_i),
+    .out_id_o     (out_id),
+    .out_space_o  (dst_space_o),
+    .out_addr_o   (dst_addr_o),
+    .out_be_o     (dst_be_o),
+    .out_data_o   (dst_wdata_o),
+    .out_last_o   (out_last_unused),
+    .fin_valid_o  (fin_valid)
   );
 
   assign m_axi_arid    = {AxiIdWidth{1'b0}};

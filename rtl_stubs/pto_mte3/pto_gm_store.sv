@@ -30,8 +30,6 @@ module pto_gm_store #(
   `include "pto_engine_ports.vh"
 );
   localparam integer GmBytes   = GmDataWidth / 8;
-  localparam integer LocBytes  = LocalDataWidth / 8;
-  localparam integer LineBytes = (GmBytes > LocBytes) ? GmBytes : LocBytes;
   localparam integer GmLane    = $clog2(GmBytes);
   // Rows wait here from the first local read to their turn on the bus.
   localparam integer RowDepth  = 2 << $clog2(NumOutstanding);
@@ -74,16 +72,16 @@ module pto_gm_store #(
     if (row_valid && row_ready) atomic_q[row_id*`PTO_ATOMIC_BITS +: `PTO_ATOMIC_BITS] <= row.atomic;
   end
 
-  // ---- a row goes to all four at once; a mere end only to the bursts ----
-  wire reads_ready, align_ready, words_ready, bursts_ready;
-  wire rows_ready = reads_ready && align_ready && words_ready;
+  // ---- a row goes to all three at once; a mere end only to the bursts ----
+  wire reads_ready, path_ready, bursts_ready;
+  wire rows_ready = reads_ready && path_ready;
   assign row_ready = bursts_ready && (row.loc.cut || rows_ready);
 
   // ---- UB reads ----
   // A row that finds its queue empty may pass. With the queue the bursts of later rows, and the
   // reads of an atomic store, are ahead of the data.
-  wire                      read_put = row_valid && !row.loc.cut && align_ready && words_ready
-                                    && bursts_ready && reads_ready;
+  wire                      read_put = row_valid && !row.loc.cut && path_ready && bursts_ready
+                                    && reads_ready;
   wire                      queued, read_take;
   wire pto_read_t           next_read, queued_read;
   wire                      beat_valid, beat_ready;
@@ -119,46 +117,8 @@ module pto_gm_store #(
     .err_o        (rd_err)
   );
 
-  // ---- lanes ----
-  wire                   align_valid, align_take;
-  wire pto_lanes_t       lanes;
-  wire                   line_valid, line_ready;
-  wire [8*LineBytes-1:0] line;
-
-  pto_fifo #(
-    .Width(`PTO_LANES_BITS),
-    .Depth(RowDepth)
-  ) u_align_rows (
-    .clk_i, .rst_ni,
-    .wr_valid_i (row_valid && !row.loc.cut && reads_ready && words_ready && bursts_ready),
-    .wr_ready_o (align_ready),
-    .wr_data_i  ({row.loc.addr[5:0], row.ext_addr[5:0], row.loc.len}),
-    .rd_valid_o (align_valid),
-    .rd_ready_i (align_take),
-    .rd_data_o  (lanes)
-  );
-
-  pto_realign #(
-    .SrcBytes  (LocBytes),
-    .LineBytes (LineBytes)
-  ) u_realign (
-    .clk_i, .rst_ni,
-    .row_valid_i  (align_valid),
-    .row_ready_o  (align_take),
-    .row_i        (lanes),
-    .beat_valid_i (beat_valid),
-    .beat_ready_o (beat_ready),
-    .beat_i       (beat),
-    .line_valid_o (line_valid),
-    .line_ready_i (line_ready),
-    .line_o       (line)
-  );
-
-  // ---- words: they need the GM address within its 4 KiB page ----
-  wire                   word_valid, word_take;
-  wire [3:0]             word_id;
-  wire [11:0]            word_addr;
-  wire [19:0]            word_len;
+  // ---- words: they need the GM address within its 4 KiB page. The ends of ops are found at the B
+  // channel, and whether a burst is sent at the W channel ----
   wire                   out_valid, out_ready, out_last, fin_unused;
   wire [3:0]             out_id;
   wire [GmBytes-1:0]     out_strb;
@@ -166,41 +126,31 @@ module pto_gm_store #(
   wire [2:0]             out_space_unused;
   wire [19:0]            out_addr_unused;
 
-  pto_fifo #(
-    .Width(4 + 12 + 20),
-    .Depth(RowDepth)
-  ) u_word_rows (
+  pto_row_path #(
+    .SrcBytes (LocalDataWidth / 8),
+    .DstBytes (GmBytes),
+    .RowDepth (RowDepth),
+    .Plain    (1)
+  ) u_path (
     .clk_i, .rst_ni,
-    .wr_valid_i (row_valid && !row.loc.cut && reads_ready && align_ready && bursts_ready),
-    .wr_ready_o (words_ready),
-    .wr_data_i  ({row_id, row.ext_addr[11:0], row.loc.len}),
-    .rd_valid_o (word_valid),
-    .rd_ready_i (word_take),
-    .rd_data_o  ({word_id, word_addr, word_len})
-  );
-
-  // The ends of ops are found at the B channel, and whether a burst is sent at the W channel.
-  pto_row_words #(
-    .WordBytes (GmBytes),
-    .LineBytes (LineBytes)
-  ) u_words (
-    .clk_i, .rst_ni,
-    .row_valid_i   (word_valid),
-    .row_ready_o   (word_take),
-    .row_i         ({2'd0, word_id, 3'd0, 8'd0, word_addr, word_len, 6'd0, 1'b0, word_len, 35'd0}),
-    .line_valid_i  (line_valid),
-    .line_ready_o  (line_ready),
-    .line_i        (line),
-    .err_i         ({`PTO_NUM_ACTIVE{1'b0}}),
-    .out_valid_o   (out_valid),
-    .out_ready_i   (out_ready),
-    .out_id_o      (out_id),
-    .out_space_o   (out_space_unused),
-    .out_addr_o    (out_addr_unused),
-    .out_be_o      (out_strb),
-    .out_data_o    (out_data),
-    .out_last_o    (out_last),
-    .fin_valid_o   (fin_unused)
+    .row_valid_i  (row_valid && !row.loc.cut && reads_ready && bursts_ready),
+    .row_ready_o  (path_ready),
+    .row_i        ({2'd0, row_id, 3'd0, 8'd0, row.ext_addr[11:0], row.loc.len, 62'd0}),
+    .row_src_i    (row.loc.addr[5:0]),
+    .row_widen_i  (2'd0),
+    .beat_valid_i (beat_valid),
+    .beat_ready_o (beat_ready),
+    .beat_i       (beat),
+    .err_i        ({`PTO_NUM_ACTIVE{1'b0}}),
+    .out_valid_o  (out_valid),
+    .out_ready_i  (out_ready),
+    .out_id_o     (out_id),
+    .out_space_o  (out_space_unused),
+    .out_addr_o   (out_addr_unused),
+    .out_be_o     (out_strb),
+    .out_data_o   (out_data),
+    .out_last_o   (out_last),
+    .fin_valid_o  (fin_unused)
   );
 
   // ---- bursts ----
