@@ -173,13 +173,13 @@ typedef struct packed {                      // a burst of GM
   logic [8:0]  beats;                        // beats, 1 to 256, within a 4 KiB page
 } pto_burst_t;
 
-`define PTO_GM_ROW_BITS 66
+`define PTO_GM_ROW_BITS 69
 typedef struct packed {                      // a row of GM
   logic        cut;                          // no row: the op ends here, cut short
   logic        last;                         // last record of its op
   logic [3:0]  id;                           // op number
   logic [39:0] addr;                         // byte address
-  logic [19:0] len;                          // bytes, at least 1 unless cut
+  logic [22:0] len;                          // bytes, at least 1 unless cut
 } pto_gm_row_t;
 
 typedef struct packed {                      // write-back: loops over L0C words

@@ -33,7 +33,7 @@ module pto_l0_check #(
   output wire pto_verdict_t        job_verdict_o, // the verdict
   output wire pto_l0_job_t         job_o          // the loops of a legal op
 );
-  localparam [34:0] L1_BLOCKS    = {8'd0, L1Size[31:5]};
+  localparam [21:0] L1_BLOCKS    = L1Size[26:5];
   localparam [31:0] DATA_SIZE    = `PTO_SIZE_L0A;          // that of l0b is the same
   localparam [31:0] SCALE_SIZE   = `PTO_SIZE_L0A_MX;
   localparam [24:0] DATA_BLOCKS  = DATA_SIZE[29:5];
@@ -124,8 +124,11 @@ module pto_l0_check #(
   // ---- products; a factor past the end of the memory is out by itself, as the other is not 0 ----
   wire        src_far   = |start[15:14] || (|src_stride[15:14] && (|start || |last_row));
   wire        dst_far   = |dst_stride[15:7] && |last_column;
-  wire [28:0] src_first = {15'd0, start[13:0]} * {15'd0, src_stride[13:0]} + {13'd0, offset};
+  wire [27:0] src_first = {14'd0, start[13:0]} * {14'd0, src_stride[13:0]};
   wire [21:0] src_reach = {14'd0, last_row} * {8'd0, src_stride[13:0]} + {14'd0, length};
+  // The first block without that product, and what L1 has from there on, negative behind its end.
+  wire [20:0] src_base  = {2'd0, src[23:5]} + (scales ? {5'd0, offset} : {1'b0, offset, 4'd0});
+  wire [21:0] src_room  = L1_BLOCKS - {1'b0, src_base};
   wire [16:0] dst_units = {8'd0, last_column[8:0]} * {10'd0, dst_stride[6:0]} + {7'd0, depth};
 
   // ---- the checked op ----
@@ -134,9 +137,10 @@ module pto_l0_check #(
   reg                bad_q, nop_q, far_q, scales_q, turn_q;
   reg [2:0]          rule_q;
   reg [1:0]          segment_q, unit_q;
-  reg [18:0]         src_q;                  // blocks
+  reg [14:0]         src_q;                  // blocks
+  reg [21:0]         src_room_q;
   reg [27:9]         dst_q;
-  reg [28:0]         src_first_q;
+  reg [27:0]         src_first_q;
   reg [21:0]         src_reach_q;
   reg [16:0]         dst_units_q;
   reg [7:0]          length_q, last_row_q, outer_q;
@@ -165,7 +169,8 @@ module pto_l0_check #(
       segment_q    <= is_l0a ? `PTO_L0_L0A : is_l0b ? `PTO_L0_L0B
                     : is_l0a_mx ? `PTO_L0_L0A_MX : `PTO_L0_L0B_MX;
       unit_q       <= unit;
-      src_q        <= src[23:5];
+      src_q        <= src_base[14:0];
+      src_room_q   <= src_room;
       dst_q        <= dst[27:9];
       src_first_q  <= src_first;
       src_reach_q  <= src_reach;
@@ -180,9 +185,9 @@ module pto_l0_check #(
   end
 
   // ---- LD-L06 last: the highest number, and a NOP accesses no byte ----
-  wire [32:0] first     = scales_q ? {4'd0, src_first_q} : {src_first_q, 4'd0};
+  wire [31:0] first     = scales_q ? {4'd0, src_first_q} : {src_first_q, 4'd0};
   wire [25:0] reach     = scales_q ? {4'd0, src_reach_q} : {src_reach_q, 4'd0};
-  wire [34:0] src_left  = L1_BLOCKS - {16'd0, src_q} - {2'd0, first} - {9'd0, reach};
+  wire [34:0] src_left  = {{13{src_room_q[21]}}, src_room_q} - {3'd0, first} - {9'd0, reach};
   wire [24:0] dst_from  = scales_q ? {6'd0, dst_q} : {2'd0, dst_q, 4'd0};
   wire [24:0] dst_left  = (scales_q ? SCALE_BLOCKS : DATA_BLOCKS) - dst_from
                         - (scales_q ? {8'd0, dst_units_q} : {4'd0, dst_units_q, 4'd0});
@@ -192,7 +197,7 @@ module pto_l0_check #(
   wire [11:0]           row   = scales_q ? {4'd0, length_q} : {length_q, 4'd0};
   wire [11:0]           square = 12'd63 >> unit_q;       // blocks of a square less 1
 
-  wire [14:0]           src_block = src_q[14:0] + first[14:0];
+  wire [14:0]           src_block = src_q + first[14:0];
   wire [14:0]           dst_block = ({13'd0, segment_q} << SegmentLsb) | dst_from[14:0];
   wire [7:0]            is_rule   = bad_q ? {5'd0, rule_q} : bad_out ? 8'd6 : 8'd0;
 

@@ -111,7 +111,8 @@ module pto_gm_load #(
     .clk_i, .rst_ni,
     .row_valid_i (row_valid && row_reads && path_ready),
     .row_ready_o (bursts_ready),
-    .row_i       ({1'b0, row.loc.last, row.loc.id, row.ext_addr, row.loc.len}),
+    .row_i       ({1'b0, row.loc.last, row.loc.id, row.ext_addr, 3'd0, row.loc.len}),
+    .kill_i      (1'b0),
     .cmd_valid_o (cmd_valid),
     .cmd_ready_i (cmd_ready),
     .cmd_o       (cmd)

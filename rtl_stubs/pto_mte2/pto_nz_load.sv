@@ -16,13 +16,13 @@
 //   small-C0 nd2nz N 4096 D 3, no gaps     0.990  0.954  0.904      else one row per clock
 //   small-C0 dn2nz N 4096 D 4              0.880  0.852  0.811
 // dn2nz has its first block after a whole tile (up to 128 lines); later tiles and ops overlap.
-// Latency: descriptor to arvalid 7 clocks, R beat to dst_req 3, last grant to done 1.
+// Latency: descriptor to arvalid 8 clocks, R beat to dst_req 3, last grant to done 1.
 // Buffering: ReadFifoDepth beats, 8 KiB of tiles (pto_nz_tile). Limits: widths 128, 256 or 512;
 // GmAddrWidth 40. Spec: CONTRACT, nd2nz.md.
 //
-//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_
-//   desc_valid  _/~~~\___________________________     desc_ready 1
-//   arvalid     _____________________________/~~~     until arready
+//   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_
+//   desc_valid  _/~~~\_______________________________     desc_ready 1
+//   arvalid     _________________________________/~~~     until arready
 `default_nettype none
 `include "pto_records.vh"
 

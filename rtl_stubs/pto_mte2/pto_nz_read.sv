@@ -2,14 +2,14 @@
 //
 // Walks the source rows of NZ jobs and cuts them into AXI bursts: first address aligned down to
 // the bus word, a cut at every 4 KiB boundary. A dense job is one row per matrix here.
-// Throughput: one burst per clock, also across rows and jobs. Latency: job to command two clocks.
+// Throughput: one burst per clock, also across rows and jobs. Latency: job to command three clocks.
 // After a failed access the rest of the op is dropped and abort_o stays high until the consumer of
 // the beats has discarded those already requested (abort_ack_i).
 // Spec: nd2nz.md 2; CONTRACT, m_axi rules and errors.
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_
 //   job_valid  _/~~~\_______________      one row over a 4 KiB boundary
-//   cmd_valid  _________/~~~~~~~\___      two commands, each stays until cmd_ready
+//   cmd_valid  _____________/~~~~~~~\      two commands, each stays until cmd_ready
 `default_nettype none
 `include "pto_records.vh"
 
@@ -31,11 +31,6 @@ module pto_nz_read #(
   input  wire                       cmd_ready_i, // it is taken
   output wire pto_burst_t           cmd_o        // the burst
 );
-  localparam integer LaneBits  = $clog2(GmBytes);
-  localparam integer IndexBits = 12 - LaneBits;            // bus word within its 4 KiB page
-  localparam integer BeatBits  = 24 - LaneBits;
-  localparam [8:0]   PAGE_BEATS = 9'd1 << IndexBits;
-
   // ---- the current row ----
   reg [3:0]             id_q;
   reg [1:0]             unit_q;
@@ -110,58 +105,53 @@ module pto_nz_read #(
     end
   end
 
-  // ---- its bursts ----
-  reg                    cut_q;
-  reg [3:0]              cut_id_q;
-  reg [39:12]            page_q;
-  reg [IndexBits-1:0]    index_q;
-  reg [BeatBits-1:0]     more_q;             // beats of the row still to command, less 1
-  reg                    abort_q;
-  reg [3:0]              abort_id_q;
+  // ---- its bursts, a clock later; after a failure no row of the op is left ----
+  reg          row_q, abort_q;
+  reg [3:0]    abort_id_q;
+  pto_gm_row_t row_of_q;
+  wire         burst_valid, burst_ready;
+  wire         failed   = burst_valid && err_i[cmd_o.id];
+  wire         row_free = !row_q || (burst_ready && !abort_q);
 
-  wire [23:0] row_span    = {{(24 - LaneBits){1'b0}}, addr_q[LaneBits-1:0]} + {1'b0, len}
-                          - 24'd1;
-  wire [8:0]  to_page_end = PAGE_BEATS - {{(9 - IndexBits){1'b0}}, index_q};
-  wire        is_final    = more_q <= {{(BeatBits - IndexBits){1'b0}}, ~index_q};
-  wire        failed      = cut_q && err_i[cut_id_q];
-  wire        cmd_fire    = cmd_valid_o && cmd_ready_i;
-  wire        cut_free    = !abort_q && (!cut_q || (cmd_fire && is_final));
-
-  assign step        = active && cut_free;
-  assign kill        = failed && active && id_q == cut_id_q;
+  assign step        = active && !abort_q && row_free;
+  assign kill        = failed && active && id_q == cmd_o.id;
   assign abort_o     = abort_q;
   assign abort_id_o  = abort_id_q;
-  assign cmd_valid_o = cut_q && !failed;
-  assign cmd_o       = {2'b00, cut_id_q, page_q, index_q, {LaneBits{1'b0}},
-                        is_final ? more_q[8:0] + 9'd1 : to_page_end};
+  assign cmd_valid_o = burst_valid && !failed;
 
   always @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      cut_q   <= 1'b0;
-      abort_q <= 1'b0;
-    end else begin
-      if (failed) cut_q <= 1'b0;
-      else if (cut_free) cut_q <= active;
-      if (failed) abort_q <= 1'b1;
-      else if (abort_ack_i) abort_q <= 1'b0;
-    end
+    if (!rst_ni) row_q <= 1'b0;
+    else if (failed && row_of_q.id == cmd_o.id) row_q <= 1'b0;
+    else if (row_free) row_q <= active && !abort_q && !kill;
   end
 
   always @(posedge clk_i) begin
-    if (failed) abort_id_q <= cut_id_q;
-    if (cut_free) begin
-      cut_id_q <= id_q;
-      page_q   <= addr_q[39:12];
-      index_q  <= addr_q[11:LaneBits];
-      more_q   <= row_span[23:LaneBits];
-    end else if (cmd_fire) begin
-      page_q   <= page_q + 1'b1;
-      index_q  <= {IndexBits{1'b0}};
-      more_q   <= more_q - {{(BeatBits - 9){1'b0}}, to_page_end};
-    end
+    if (row_free) row_of_q <= {2'b00, id_q, addr_q, len};
   end
 
-  wire unused = &{1'b0, job_i, row_span[LaneBits-1:0], index_unused, tile_rows_unused};
+  pto_row_bursts #(
+    .BusBytes (GmBytes)
+  ) u_bursts (
+    .clk_i, .rst_ni, .cmd_o,
+    .row_valid_i (row_q && !abort_q),
+    .row_ready_o (burst_ready),
+    .row_i       (row_of_q),
+    .kill_i      (failed),
+    .cmd_valid_o (burst_valid),
+    .cmd_ready_i (cmd_ready_i && !failed)
+  );
+
+  always @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) abort_q <= 1'b0;
+    else if (failed) abort_q <= 1'b1;
+    else if (abort_ack_i) abort_q <= 1'b0;
+  end
+
+  always @(posedge clk_i) begin
+    if (failed) abort_id_q <= cmd_o.id;
+  end
+
+  wire unused = &{1'b0, job_i, index_unused, tile_rows_unused};
 endmodule
 
 `default_nettype wire

@@ -73,7 +73,7 @@ module pto_nz_rows #(
   reg [LaneBits-1:0]   lane_q;               // of the current row
   reg [LaneBits-1:0]   column_lane_q;        // of the first row of the current tile
   reg [LaneBits-1:0]   group_lane_q;         // of the first row of the current group
-  reg [LaneBits-1:0]   gap_q;                // bytes between rows, when dense
+  reg [LaneBits-1:0]   row_q, gap_q;         // bytes of a row and between rows, when dense
   reg                  share_q;
   reg [2:0]            slot_q;
   reg [14:0]           loop3_q, loop4_q;
@@ -125,8 +125,8 @@ module pto_nz_rows #(
 
   // ---- the next row ----
   // A word ends a dense row and begins the next unless the row, or the gap, reaches its end.
-  wire [LaneBits-1:0]   end_lane = lane_q + row_len[LaneBits-1:0]
-                                 - {{(LaneBits - 1){1'b0}}, 1'b1};
+  // A dense row is one piece, also in a tile.
+  wire [LaneBits-1:0]   end_lane = lane_q + row_q - {{(LaneBits - 1){1'b0}}, 1'b1};
   wire [LaneBits:0]     reach    = {1'b0, end_lane} + {1'b0, gap_q} + {{LaneBits{1'b0}}, 1'b1};
   wire                  share_d  = dense_q && !reach[LaneBits];
   wire [LaneBits-1:0]   next_lane  = lane_q + inner_q;
@@ -149,6 +149,7 @@ module pto_nz_rows #(
       lane_q        <= n_src;
       column_lane_q <= n_src;
       group_lane_q  <= n_src;
+      row_q         <= n_row[LaneBits-1:0];
       gap_q         <= n_inner - n_row[LaneBits-1:0];
       share_q       <= 1'b0;
       slot_q        <= 3'd0;

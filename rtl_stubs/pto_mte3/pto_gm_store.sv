@@ -165,7 +165,7 @@ module pto_gm_store #(
     .clk_i, .rst_ni,
     .wr_valid_i (row_valid && (row.loc.cut || rows_ready)),
     .wr_ready_o (bursts_ready),
-    .wr_data_i  ({row.loc.cut, row.loc.last, row_id, row.ext_addr, row.loc.len}),
+    .wr_data_i  ({row.loc.cut, row.loc.last, row_id, row.ext_addr, 3'd0, row.loc.len}),
     .rd_valid_o (burst_valid),
     .rd_ready_i (burst_take),
     .rd_data_o  (burst_row)
@@ -178,6 +178,7 @@ module pto_gm_store #(
     .row_valid_i (burst_valid),
     .row_ready_o (burst_take),
     .row_i       (burst_row),
+    .kill_i      (1'b0),
     .cmd_valid_o (cmd_valid),
     .cmd_ready_i (cmd_ready),
     .cmd_o       (cmd)
