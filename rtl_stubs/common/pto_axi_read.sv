@@ -48,12 +48,12 @@ module pto_axi_read #(
   localparam [CountBits-1:0]  DEPTH = FifoDepth[CountBits-1:0];
   localparam [FlightBits-1:0] MOST  = NumOutstanding[FlightBits-1:0];
 
-  reg                   ar_valid_q;
-  reg [39:0]            ar_addr_q;
-  reg [7:0]             ar_len_q;
-  reg [CountBits-1:0]   free_q;              // queue words not reserved
-  reg [FlightBits-1:0]  flight_q;            // bursts without their last beat
-  reg [8:0]             made_q;              // made-up beats still to queue
+  reg                  ar_valid_q;
+  reg [39:0]           ar_addr_q;
+  reg [7:0]            ar_len_q;
+  reg [CountBits-1:0]  free_q;               // queue words not reserved
+  reg [FlightBits-1:0] flight_q;             // bursts without their last beat
+  reg [8:0]            made_q;               // made-up beats still to queue
 
   wire r_fire = m_axi_rvalid && m_axi_rready;
   wire r_last = r_fire && m_axi_rlast;
@@ -119,10 +119,10 @@ module pto_axi_read #(
   );
 
   // ---- op and address of a beat ----
-  wire                   track_ready_unused, track_valid_unused;
-  wire [39:0]            burst_addr;
-  wire [3:0]             burst_id;
-  reg  [7:0]             beat_index_q;
+  wire        track_ready_unused, track_valid_unused;
+  wire [39:0] burst_addr;
+  wire [3:0]  burst_id;
+  reg [7:0]   beat_index_q;
 
   pto_fifo #(
     .Width(4 + 40),

@@ -21,44 +21,44 @@
 module pto_axi_write #(
   parameter integer NumOutstanding = 16      // bursts in flight
 ) (
-  input  wire                   clk_i,         // clock
-  input  wire                   rst_ni,        // asynchronous reset, active low
-  input  wire                   cmd_valid_i,   // a burst is to be written
-  output wire                   cmd_ready_o,   // it is taken
-  input  wire                   cmd_drop_i,    // drop it and its words
-  input  wire                   cmd_joins_i,   // for the data side: the burst joins the one before
-  input  wire pto_burst_t       cmd_i,         // the burst
-  output wire [39:0]            m_axi_awaddr,  // burst address
-  output wire [7:0]             m_axi_awlen,   // beats less 1
-  output wire                   m_axi_awvalid, // burst offered
-  input  wire                   m_axi_awready, // burst taken
-  input  wire [1:0]             m_axi_bresp,   // response
-  input  wire                   m_axi_bvalid,  // response offered
-  output wire                   m_axi_bready,  // response taken
-  output wire                   go_valid_o,    // it is decided what happens to the next burst
-  output wire                   go_drop_o,     // its words are dropped
-  output wire                   go_joins_o,    // it joins the one before
-  input  wire                   go_ready_i,    // its last word has been taken
-  output wire                   fin_valid_o,   // last response of an op, or its dropped end
-  output wire [3:0]             fin_id_o,      // op number
-  output wire pto_err_t         err_o          // a response was an error: its burst
+  input  wire             clk_i,         // clock
+  input  wire             rst_ni,        // asynchronous reset, active low
+  input  wire             cmd_valid_i,   // a burst is to be written
+  output wire             cmd_ready_o,   // it is taken
+  input  wire             cmd_drop_i,    // drop it and its words
+  input  wire             cmd_joins_i,   // for the data side: the burst joins the one before
+  input  wire pto_burst_t cmd_i,         // the burst
+  output wire [39:0]      m_axi_awaddr,  // burst address
+  output wire [7:0]       m_axi_awlen,   // beats less 1
+  output wire             m_axi_awvalid, // burst offered
+  input  wire             m_axi_awready, // burst taken
+  input  wire [1:0]       m_axi_bresp,   // response
+  input  wire             m_axi_bvalid,  // response offered
+  output wire             m_axi_bready,  // response taken
+  output wire             go_valid_o,    // it is decided what happens to the next burst
+  output wire             go_drop_o,     // its words are dropped
+  output wire             go_joins_o,    // it joins the one before
+  input  wire             go_ready_i,    // its last word has been taken
+  output wire             fin_valid_o,   // last response of an op, or its dropped end
+  output wire [3:0]       fin_id_o,      // op number
+  output wire pto_err_t   err_o          // a response was an error: its burst
 );
   localparam integer FlightBits = $clog2(NumOutstanding + 1);
   localparam integer TrackDepth = 1 << $clog2(NumOutstanding + 1);  // one in while one leaves
   localparam [FlightBits-1:0] MOST = NumOutstanding[FlightBits-1:0];
 
-  reg                   aw_valid_q;
-  reg [39:0]            aw_addr_q;
-  reg [7:0]             aw_len_q;
-  reg [FlightBits-1:0]  flight_q;            // bursts without their response
-  reg                   tail_q;              // a dropped end waits for all before it
-  reg [3:0]             tail_id_q;
+  reg                  aw_valid_q;
+  reg [39:0]           aw_addr_q;
+  reg [7:0]            aw_len_q;
+  reg [FlightBits-1:0] flight_q;             // bursts without their response
+  reg                  tail_q;               // a dropped end waits for all before it
+  reg [3:0]            tail_id_q;
 
   wire b_fire = m_axi_bvalid && m_axi_bready;
 
   // ---- issue ----
   // After a dropped end nothing follows until it is finished: errors need no throughput.
-  wire   go_ready;
+  wire go_ready;
   wire   can_issue     = flight_q != MOST || b_fire;         // the place is free next clock
   wire   issue_ok    = (!aw_valid_q || m_axi_awready) && can_issue;
   wire   no_burst    = cmd_drop_i || cmd_i.cut;
@@ -110,9 +110,9 @@ module pto_axi_write #(
   );
 
   // ---- op and address of a response ----
-  wire                   track_ready_unused, track_valid_unused, burst_last;
-  wire [3:0]             burst_id;
-  wire [39:0]            burst_addr;
+  wire        track_ready_unused, track_valid_unused, burst_last;
+  wire [3:0]  burst_id;
+  wire [39:0] burst_addr;
 
   pto_fifo #(
     .Width(1 + 4 + 40),

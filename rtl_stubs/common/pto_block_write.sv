@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes blocks of 32 bytes to an on-chip memory. A block is half a word of 512 bits, the other half
-// not enabled, a word of 256 bits, or two of 128 bits.
+// Writes blocks of 32 bytes to an on-chip memory. A block is half a word of 512 bits, the other
+// half not enabled, a word of 256 bits, or two of 128 bits.
 // Throughput: one block per clock, or one word of 128 bits. Latency: one clock.
 // A word of an op with a failed access is not written; a pending request waits for its grant.
 // Spec: CONTRACT, dst port and errors.

@@ -10,7 +10,8 @@
       pto_error_local_data_width_must_be_128_256_512 u_error ();
     end
     if (GmAddrWidth != `PTO_GM_ADDR_BITS || LocalAddrWidth != 20
-        || DescWidth != `PTO_DESC_BITS || UbSize >= (1 << 20) || L1Size >= (1 << 20)) begin : gen_bad_addr
+        || DescWidth != `PTO_DESC_BITS || UbSize >= (1 << 20) || L1Size >= (1 << 20))
+    begin : gen_bad_addr
       pto_error_address_or_descriptor_width u_error ();
     end
   endgenerate

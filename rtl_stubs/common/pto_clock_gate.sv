@@ -14,11 +14,11 @@
 `default_nettype none
 
 module pto_clock_gate (
-  input  wire clk_i,                         // clock
-  input  wire rst_ni,                        // asynchronous reset, active low
-  input  wire en_i,                          // the next rising edge is wanted
-  output wire run_o,                         // it comes
-  output wire clk_o                          // gated clock
+  input  wire clk_i,  // clock
+  input  wire rst_ni, // asynchronous reset, active low
+  input  wire en_i,   // the next rising edge is wanted
+  output wire run_o,  // it comes
+  output wire clk_o   // gated clock
 );
   reg en_q;
   always @(negedge clk_i or negedge rst_ni) begin

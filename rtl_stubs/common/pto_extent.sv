@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of what an op reaches: base + tail + sum of (count - 1) * stride, exact. The counts less 1
-// come as digits of 8 bits, lowest first; each clock adds the product of one digit that is not zero
-// and its stride. Stages: select a digit, multiply, add.
+// The end of what an op reaches: base + tail + sum of (count - 1) * stride, exact. The counts less
+// 1 come as digits of 8 bits, lowest first; each clock adds the product of one digit that is not
+// zero and its stride. Stages: select a digit, multiply, add.
 // Throughput: one digit per clock, also across ops; an op without digits takes one clock.
 // Latency: 3 clocks after the last digit was selected. Limits: sums wait in a queue of Depth words,
 // and nothing stops the stages before it: an op may be offered when fewer than Depth are inside.

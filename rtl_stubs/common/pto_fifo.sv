@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Queue with a read port that needs no clock (first word falls through), in registers or, with Ram,
-// in a RAM with a registered read port, which is read one word ahead; a word written in the clock of
-// its own read is bypassed. One word in and one word out per clock at any fill level; a word is
+// in a RAM with a registered read port, which is read one word ahead; a word written in the clock
+// of its own read is bypassed. One word in and one word out per clock at any fill level; a word is
 // visible one clock after it was written. Neither ready nor valid depends on the other side of the
 // queue, so a queue cuts every combinational path. A writer that cannot be stalled reserves room
 // before it asks for data (CONTRACT: "the engine requests only what it can take").
@@ -19,14 +19,14 @@ module pto_fifo #(
   parameter integer Depth = 4,               // words, a power of two, at least 2
   parameter integer Ram   = 0                // 1: the words are in a RAM
 ) (
-  input  wire             clk_i,             // clock
-  input  wire             rst_ni,            // asynchronous reset, active low
-  input  wire             wr_valid_i,        // a word is offered
-  output wire             wr_ready_o,        // there is room
-  input  wire [Width-1:0] wr_data_i,         // the word offered
-  output wire             rd_valid_o,        // a word is there
-  input  wire             rd_ready_i,        // it is taken
-  output wire [Width-1:0] rd_data_o          // the oldest word
+  input  wire             clk_i,      // clock
+  input  wire             rst_ni,     // asynchronous reset, active low
+  input  wire             wr_valid_i, // a word is offered
+  output wire             wr_ready_o, // there is room
+  input  wire [Width-1:0] wr_data_i,  // the word offered
+  output wire             rd_valid_o, // a word is there
+  input  wire             rd_ready_i, // it is taken
+  output wire [Width-1:0] rd_data_o   // the oldest word
 );
   localparam integer PtrWidth = $clog2(Depth);
 

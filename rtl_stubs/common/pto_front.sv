@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Front of a unit: the queue of descriptors, and the ops in flight. A descriptor leaves at head, the
-// check of the unit returns it with a verdict; the op then takes a number, and unless it is idle it
-// starts at once. Its first error is kept, and it is reported done, in order, when its last access
-// has finished. A later op may finish first; its done waits.
+// Front of a unit: the queue of descriptors, and the ops in flight. A descriptor leaves at head,
+// the check of the unit returns it with a verdict; the op then takes a number, and unless it is
+// idle it starts at once. Its first error is kept, and it is reported done, in order, when its
+// last access has finished. A later op may finish first; its done waits.
 // Throughput: one op in and one out per clock. Latency: head one clock after the descriptor
 // handshake, done one clock after the finish. Limits: depths are powers of two, at least 2; errors
 // in one clock are all taken when they are of different ops, else port a wins, then b.
@@ -21,18 +21,18 @@ module pto_front #(
   parameter integer QueueDepth = 4           // descriptors queued before the check
 ) (
   `include "pto_front_ports.vh"
-  output wire                       head_valid_o,  // a descriptor is to be checked
-  input  wire                       head_ready_i,  // it is taken
-  output wire [`PTO_DESC_BITS-1:0]  head_o,        // the descriptor
-  output wire [TagWidth-1:0]        head_tag_o,    // its tag
-  input  wire                       job_valid_i,   // a judged op is there
-  output wire                       job_ready_o,   // it is taken
-  input  wire pto_verdict_t         job_verdict_i, // its verdict
-  input  wire [TagWidth-1:0]        job_tag_i,     // its tag
-  input  wire                       check_busy_i,  // the check has an op
-  output wire                       start_valid_o, // an op with rows has the number start_id_o
-  input  wire                       start_ready_i, // its rows may start
-  output wire [3:0]                 start_id_o     // op number
+  output wire                      head_valid_o,  // a descriptor is to be checked
+  input  wire                      head_ready_i,  // it is taken
+  output wire [`PTO_DESC_BITS-1:0] head_o,        // the descriptor
+  output wire [TagWidth-1:0]       head_tag_o,    // its tag
+  input  wire                      job_valid_i,   // a judged op is there
+  output wire                      job_ready_o,   // it is taken
+  input  wire pto_verdict_t        job_verdict_i, // its verdict
+  input  wire [TagWidth-1:0]       job_tag_i,     // its tag
+  input  wire                      check_busy_i,  // the check has an op
+  output wire                      start_valid_o, // an op with rows has the number start_id_o
+  input  wire                      start_ready_i, // its rows may start
+  output wire [3:0]                start_id_o     // op number
 );
   // ---- queue. In reset no handshake may be seen: ready comes up with the first clock ----
   reg  up_q;

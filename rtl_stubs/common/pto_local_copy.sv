@@ -12,10 +12,10 @@
 // words of BT. A row or burst that lies in k source and n destination words takes max(k, n)
 // clocks and the next follows without a bubble, also from op to op: 32-byte bursts on 512-bit ports
 // at one burst, half a word, per clock. Bursts without gaps run as one.
-// Latency: descriptor to src_req 7 clocks when the check needs one clock (pto_dma_check), reply
-// to dst_req 3 clocks, 4 of widened elements, last grant to done 1 clock. Full rate up to a read latency of
-// ReadFifoDepth - 3 clocks. A read or write error ends the op: no access is requested from that
-// clock on, but a pending request waits for its grant.
+// Latency: descriptor to src_req 7 clocks when the check needs one clock (pto_dma_check), reply to
+// dst_req 3 clocks, 4 of widened elements, last grant to done 1 clock. Full rate up to a read
+// latency of ReadFifoDepth - 3 clocks. A read or write error ends the op: no access is requested
+// from that clock on, but a pending request waits for its grant.
 // Limits: widths 128, 256 or 512; GmAddrWidth 40. Spec: CONTRACT, dma.md 2 and 5, bias_fb.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_

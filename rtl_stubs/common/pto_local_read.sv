@@ -45,11 +45,11 @@ module pto_local_read #(
   localparam [20:0] WORD_BYTES = LocalDataWidth[23:3];
 
   // ---- the row being read ----
-  reg                 active_q;
-  reg [3:0]           id_q;
-  reg [2:0]           space_q;
-  reg [WordBits-1:0]  word_q;
-  reg [LeftBits-1:0]  left_q;                // words not yet requested
+  reg                active_q;
+  reg [3:0]          id_q;
+  reg [2:0]          space_q;
+  reg [WordBits-1:0] word_q;
+  reg [LeftBits-1:0] left_q;                 // words not yet requested
 
   wire [20:0] row_span = {{LeftBits{1'b0}}, row_i.addr[LaneBits-1:0]} + {1'b0, row_i.len}
                        + WORD_BYTES - 21'd1;

@@ -19,17 +19,17 @@ module pto_realign #(
   parameter integer SrcBytes  = 32,          // bytes of a source beat
   parameter integer LineBytes = 32           // bytes of a line: the wider side
 ) (
-  input  wire                         clk_i,          // clock
-  input  wire                         rst_ni,         // asynchronous reset, active low
-  input  wire                         row_valid_i,    // a row is there
-  output wire                         row_ready_o,    // it is taken
-  input  wire pto_lanes_t             row_i,          // the row
-  input  wire                         beat_valid_i,   // a source beat is there
-  output wire                         beat_ready_o,   // it is taken
-  input  wire [8*SrcBytes-1:0]        beat_i,         // the beat
-  output wire                         line_valid_o,   // a line is complete
-  input  wire                         line_ready_i,   // it is taken
-  output wire [8*LineBytes-1:0]       line_o          // the line
+  input  wire                   clk_i,        // clock
+  input  wire                   rst_ni,       // asynchronous reset, active low
+  input  wire                   row_valid_i,  // a row is there
+  output wire                   row_ready_o,  // it is taken
+  input  wire pto_lanes_t       row_i,        // the row
+  input  wire                   beat_valid_i, // a source beat is there
+  output wire                   beat_ready_o, // it is taken
+  input  wire [8*SrcBytes-1:0]  beat_i,       // the beat
+  output wire                   line_valid_o, // a line is complete
+  input  wire                   line_ready_i, // it is taken
+  output wire [8*LineBytes-1:0] line_o        // the line
 );
   localparam integer SrcLaneBits  = $clog2(SrcBytes);
   localparam integer LineLaneBits = $clog2(LineBytes);
@@ -44,10 +44,10 @@ module pto_realign #(
   reg [LineLaneBits-1:0] lane_q;             // line lane of the first of them
   reg [SrcLaneBits-1:0]  rotate_q;           // towards higher lanes
 
-  reg [LineBits-1:0]     part_q;             // the line being filled
-  reg [LineBits-1:0]     ring_q [0:3];
-  reg [2:0]              wr_ptr_q;
-  reg [2:0]              rd_ptr_q;
+  reg [LineBits-1:0] part_q;                 // the line being filled
+  reg [LineBits-1:0] ring_q [0:3];
+  reg [2:0]          wr_ptr_q;
+  reg [2:0]          rd_ptr_q;
 
   wire [2:0] filled = wr_ptr_q - rd_ptr_q;
   wire       take   = active_q && beat_valid_i && filled <= 3'd2;   // room for two lines

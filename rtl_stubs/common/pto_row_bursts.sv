@@ -30,15 +30,15 @@ module pto_row_bursts #(
   localparam integer BeatBits  = LenWidth - 3;             // beats of a row
   localparam [BeatBits-1:0] PAGE_BEATS = {{(BeatBits - 1){1'b0}}, 1'b1} << IndexBits;
 
-  reg                    active_q;
-  reg                    end_q;
-  reg                    last_q;
-  reg                    final_q;            // the burst is the last of its row
-  reg [3:0]              id_q;
-  reg [39:12]            page_q;
-  reg [IndexBits-1:0]    index_q;
-  reg [8:0]              beats_q;            // beats of the burst
-  reg [BeatBits-1:0]     left_q;             // beats of the row after it, unless it is the last
+  reg                 active_q;
+  reg                 end_q;
+  reg                 last_q;
+  reg                 final_q;               // the burst is the last of its row
+  reg [3:0]           id_q;
+  reg [39:12]         page_q;
+  reg [IndexBits-1:0] index_q;
+  reg [8:0]           beats_q;               // beats of the burst
+  reg [BeatBits-1:0]  left_q;                // beats of the row after it, unless it is the last
 
   wire [LenWidth:0]   row_span = {{(LenWidth + 1 - LaneBits){1'b0}}, row_i.addr[LaneBits-1:0]}
                                + {1'b0, row_i.len} + BusBytes[LenWidth:0]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the source words of rows to their destination words: realigner -> (widening) -> words. Either
-// side may have any byte alignment, and the two sides may differ in width. A row is taken with its
-// read; its records for the stages wait here for the data. With Widen elements of 16 bits can be
-// widened to 32 bits on their way (pto_widen_lines). A row without data, or a mere end, goes to the
-// words alone.
+// From the source words of rows to their destination words: realigner -> (widening) -> words.
+// Either side may have any byte alignment, and the two sides may differ in width. A row is taken
+// with its read; its records for the stages wait here for the data. With Widen elements of 16 bits
+// can be widened to 32 bits on their way (pto_widen_lines). A row without data, or a mere end,
+// goes to the words alone.
 // Throughput: one source word in and one destination word out per clock; a row that lies in k
 // source and n destination words takes max(k, n) clocks, with no bubble between rows or ops.
 // Latency: source word to destination word two clocks, three of widened elements.
@@ -98,7 +98,8 @@ module pto_row_path #(
     if (Widen != 0) begin : gen_widen
       localparam integer Lane = $clog2(DstBytes);
       localparam [20:0] LAST_BYTE = DstBytes[20:0] - 21'd1;
-      wire [20:0] span = {{(21 - Lane){1'b0}}, row_i.addr[Lane-1:0]} + {1'b0, row_i.len} + LAST_BYTE;
+      wire [20:0] span = {{(21 - Lane){1'b0}}, row_i.addr[Lane-1:0]} + {1'b0, row_i.len}
+                       + LAST_BYTE;
       wire        lines_valid, lines_take, lines_half;
       wire [1:0]  lines_widen;
       wire [16:0] lines_words;

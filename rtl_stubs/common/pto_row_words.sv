@@ -74,15 +74,15 @@ module pto_row_words #(
   wire page_done  = &index_q[11-LaneBits:0];
 
   // ---- the word register ----
-  reg                  out_full_q;
-  reg                  out_write_q;          // 0: dropped word or mere end of an op
-  reg                  out_fin_q;
-  reg                  out_last_q;
-  reg [3:0]            out_id_q;
-  reg [2:0]            out_space_q;
-  reg [IndexBits-1:0]  out_index_q;
-  reg [WordBytes-1:0]  out_be_q;
-  reg [WordBits-1:0]   out_data_q;
+  reg                 out_full_q;
+  reg                 out_write_q;           // 0: dropped word or mere end of an op
+  reg                 out_fin_q;
+  reg                 out_last_q;
+  reg [3:0]           out_id_q;
+  reg [2:0]           out_space_q;
+  reg [IndexBits-1:0] out_index_q;
+  reg [WordBytes-1:0] out_be_q;
+  reg [WordBits-1:0]  out_data_q;
 
   wire out_done = out_full_q && (!out_write_q || out_ready_i);
   wire step     = active_q && (!out_full_q || out_done)
@@ -109,7 +109,7 @@ module pto_row_words #(
     input [63:0]         pattern;
     input [ClipBits-1:0] first;
     input [ClipBits-1:0] beyond;
-    reg   [WordBits-1:0] mask;
+    reg [WordBits-1:0] mask;
     begin
       mask = ({WordBits{1'b1}} << {first, 3'b000}) & ~({WordBits{1'b1}} << {beyond, 3'b000});
       pad  = (value & mask) | ({(WordBytes / 8){pattern}} & ~mask);
@@ -121,12 +121,12 @@ module pto_row_words #(
   // of the row's first byte and the next, which may be the first of the next word. Lanes of 8
   // bytes have the phase of the address, whatever the word.
   localparam integer Groups = WordBytes / 8;
-  reg         first_q;                       // the word in work is the first of its row
-  reg         second_q;                      // it is the second
-  reg         fill_q;
-  reg  [1:0]  elem_q;
-  reg  [2:0]  phase_q;                       // address of the row, modulo 8
-  reg  [63:0] group_a_q, group_b_q;
+  reg        first_q;                        // the word in work is the first of its row
+  reg        second_q;                       // it is the second
+  reg        fill_q;
+  reg [1:0]  elem_q;
+  reg [2:0]  phase_q;                        // address of the row, modulo 8
+  reg [63:0] group_a_q, group_b_q;
 
   wire [LaneBits-4:0] group  = lane_q[LaneBits-1:3];
   wire [LaneBits-3:0] beside = {1'b0, group} + 1'b1;

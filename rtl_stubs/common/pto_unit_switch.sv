@@ -28,31 +28,31 @@ module pto_unit_switch #(
   parameter integer TagWidth    = 8,         // bits of a tag
   parameter integer Depth       = 2          // descriptors queued here, a power of two
 ) (
-  input  wire                     clk_i,              // clock
-  input  wire                     rst_ni,             // asynchronous reset, active low
-  input  wire                     desc_valid_i,       // a descriptor is offered
-  output wire                     desc_ready_o,       // it is taken
-  input  wire [`PTO_DESC_BITS-1:0]    desc_i,             // the descriptor
-  input  wire [TagWidth-1:0]      desc_tag_i,         // its tag
-  output wire                     done_valid_o,       // the oldest op is done
-  input  wire                     done_ready_i,       // the report is taken
-  output wire [TagWidth-1:0]      done_tag_o,         // its tag
-  output wire [2:0]               done_status_o,      // status code
-  output wire [7:0]               done_rule_o,        // violated rule or 0
-  output wire [39:0]              done_addr_o,        // address of the first bad access or 0
-  output wire                     busy_o,             // a descriptor was taken and is not done
-  output wire                     sel_o,              // unit that owns the buses of the pipe
-  output wire [1:0]               unit_desc_valid_o,  // per unit: a descriptor is offered
-  input  wire [1:0]               unit_desc_ready_i,  // per unit: it is taken
-  output wire [`PTO_DESC_BITS-1:0]    unit_desc_o,        // the descriptor, for both
-  output wire [TagWidth-1:0]      unit_desc_tag_o,    // its tag
-  input  wire [1:0]               unit_done_valid_i,  // per unit: an op is done
-  output wire [1:0]               unit_done_ready_o,  // per unit: the report is taken
-  input  wire [1:0][TagWidth-1:0] unit_done_tag_i,    // per unit: its tag
-  input  wire [1:0][2:0]          unit_done_status_i, // per unit: status code
-  input  wire [1:0][7:0]          unit_done_rule_i,   // per unit: violated rule
-  input  wire [1:0][39:0]         unit_done_addr_i,   // per unit: address
-  input  wire [1:0]               unit_busy_i         // per unit: an op was taken and is not done
+  input  wire                      clk_i,              // clock
+  input  wire                      rst_ni,             // asynchronous reset, active low
+  input  wire                      desc_valid_i,       // a descriptor is offered
+  output wire                      desc_ready_o,       // it is taken
+  input  wire [`PTO_DESC_BITS-1:0] desc_i,             // the descriptor
+  input  wire [TagWidth-1:0]       desc_tag_i,         // its tag
+  output wire                      done_valid_o,       // the oldest op is done
+  input  wire                      done_ready_i,       // the report is taken
+  output wire [TagWidth-1:0]       done_tag_o,         // its tag
+  output wire [2:0]                done_status_o,      // status code
+  output wire [7:0]                done_rule_o,        // violated rule or 0
+  output wire [39:0]               done_addr_o,        // address of the first bad access or 0
+  output wire                      busy_o,             // a descriptor was taken and is not done
+  output wire                      sel_o,              // unit that owns the buses of the pipe
+  output wire [1:0]                unit_desc_valid_o,  // per unit: a descriptor is offered
+  input  wire [1:0]                unit_desc_ready_i,  // per unit: it is taken
+  output wire [`PTO_DESC_BITS-1:0] unit_desc_o,        // the descriptor, for both
+  output wire [TagWidth-1:0]       unit_desc_tag_o,    // its tag
+  input  wire [1:0]                unit_done_valid_i,  // per unit: an op is done
+  output wire [1:0]                unit_done_ready_o,  // per unit: the report is taken
+  input  wire [1:0][TagWidth-1:0]  unit_done_tag_i,    // per unit: its tag
+  input  wire [1:0][2:0]           unit_done_status_i, // per unit: status code
+  input  wire [1:0][7:0]           unit_done_rule_i,   // per unit: violated rule
+  input  wire [1:0][39:0]          unit_done_addr_i,   // per unit: address
+  input  wire [1:0]                unit_busy_i         // per unit: an op was taken and is not done
 );
   localparam integer FlightBits = 8;         // far more ops than a unit holds
   localparam [FlightBits-1:0] MOST = {FlightBits{1'b1}};

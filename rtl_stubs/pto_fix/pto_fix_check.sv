@@ -213,8 +213,8 @@ module pto_fix_check #(
   end
 
   // ---- rules; each has a register, so that they are evaluated only for a descriptor ----
-  reg  unknown_q, nop_q;
-  reg  l07_q, l14_q, l15_q, l16_q, l17_q, l18_q, l19_q, l20_q, l21_q, l22_q, l23_q, l26_q;
+  reg unknown_q, nop_q;
+  reg l07_q, l14_q, l15_q, l16_q, l17_q, l18_q, l19_q, l20_q, l21_q, l22_q, l23_q, l26_q;
   wire bad_q = unknown_q || l07_q || l14_q || l15_q || l16_q || l17_q || l18_q || l19_q || l20_q
             || l21_q || l22_q;               // these end the sums; L26 does not, it is above L23
 

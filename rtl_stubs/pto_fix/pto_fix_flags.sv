@@ -70,7 +70,7 @@ module pto_fix_flags #(
   reg [3:0]  addr_q;
   reg [31:0] mask_q;
   wire       port_free = !req_q || flag_gnt_i;
-  wire       clr_want, poll_want;
+  wire clr_want, poll_want;
   wire       clr_go  = clr_want && port_free;            // clearing has priority: it is short
   wire       poll_go = poll_want && port_free && !clr_want;
 

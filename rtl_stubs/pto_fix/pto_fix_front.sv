@@ -48,7 +48,7 @@ module pto_fix_front #(
   output wire                      par_req_o,     // parameter read, stable until granted
   input  wire                      par_gnt_i,     // request taken
   output wire [2:0]                par_space_o,   // memory, FB
-  output wire [19:0] par_addr_o,    // byte address, word aligned
+  output wire [19:0]               par_addr_o,    // byte address, word aligned
   input  wire                      par_rvalid_i,  // reply, in order
   input  wire [511:0]              par_rdata_i,   // word
   input  wire                      par_err_i,     // the read failed, with the reply
@@ -151,7 +151,7 @@ module pto_fix_front #(
   reg                 bank_q;                // bank of this op, or of the next with parameters
   reg                 banked_q;              // it has parameters
   reg                 load_bad_q;            // they could not be read
-  reg [19:0] load_addr_q;      // address of the bad word
+  reg [19:0]          load_addr_q;           // address of the bad word
 
   wire ret_ready;                            // room for a report
   wire ready   = prep_q && !flag_todo_q && !load_todo_q;
@@ -185,7 +185,7 @@ module pto_fix_front #(
   wire [15:0]          prep_last_r = prep_loop ? prep_desc_q[`PTO_FIX_LOOP3_COUNT_LSB +: 16] - 16'd1
                                    : 16'd0;
 
-  wire load_done, load_bad, flag_done;
+  wire        load_done, load_bad, flag_done;
   wire [19:0] load_addr;
 
   always @(posedge clk_i or negedge rst_ni) begin
@@ -224,20 +224,20 @@ module pto_fix_front #(
   end
 
   // ---- reports in order; slots from the hand-over to done ----
-  reg [SlotBits:0]         new_ptr_q, old_ptr_q;
-  reg [NumActive-1:0]      idle_q;           // NOP or bad op
-  reg [NumActive-1:0]      bad_q;            // a rule is violated
-  reg [NumActive-1:0]      lost_q;           // the parameters could not be read
-  reg [NumActive-1:0]      clear_q;          // flags are to be cleared
-  reg [TagWidth-1:0]       tag_q   [0:NumActive-1];
-  reg [7:0]                rule_q  [0:NumActive-1];
-  reg [19:0] lost_addr_q [0:NumActive-1];
+  reg [SlotBits:0]              new_ptr_q, old_ptr_q;
+  reg [NumActive-1:0]           idle_q;      // NOP or bad op
+  reg [NumActive-1:0]           bad_q;       // a rule is violated
+  reg [NumActive-1:0]           lost_q;      // the parameters could not be read
+  reg [NumActive-1:0]           clear_q;     // flags are to be cleared
+  reg [TagWidth-1:0]            tag_q   [0:NumActive-1];
+  reg [7:0]                     rule_q  [0:NumActive-1];
+  reg [19:0]                    lost_addr_q [0:NumActive-1];
   reg [NumActive*BlockBits-1:0] first_q;     // L0C blocks it touches: the first
   reg [NumActive*BlockBits-1:0] last_q;      // and the last
-  reg                      fin_q;            // the oldest op has finished
-  reg                      cleared_q;        // its flags are cleared
-  reg [2:0]                fin_status_q;
-  reg [39:0]               fin_addr_q;
+  reg                           fin_q;       // the oldest op has finished
+  reg                           cleared_q;   // its flags are cleared
+  reg [2:0]                     fin_status_q;
+  reg [39:0]                    fin_addr_q;
 
   wire [SlotBits-1:0] new_slot = new_ptr_q[SlotBits-1:0];
   wire [SlotBits-1:0] old_slot = old_ptr_q[SlotBits-1:0];

@@ -16,28 +16,28 @@
 `include "pto_fix_to.vh"
 
 module pto_fix_lane (
-  input  wire        clk_i,          // clock
-  input  wire [12:1] take_i,         // per stage: a word moves into it
-  input  wire [31:0] data_i,         // accumulator
-  input  wire [35:0] quant_i,        // {offset field[16:0], scale[31:13]}
-  input  wire [18:0] alpha_i,        // alpha[31:13]
-  input  wire        s1_acc_i,       // the accumulator is i32, else f32
-  input  wire        s1_i32_i,       // i32 to f32
-  input  wire        s1_replace_i,   // below 0 alpha is the scale
-  input  wire        s2_half_i,      // round to f16
-  input  wire        s3_scale_i,     // scale
-  input  wire [2:0]  s6_relu_i,      // code of the relu, 4: of an i32 that is not converted
-  input  wire [3:0]  s9_to_i,        // result, PTO_FIX_TO_*
-  input  wire        s9_clip_en_i,   // clip
-  input  wire [15:0] s9_clip_i,      // limit, f16
-  input  wire [3:0]  s10_to_i,       // result
-  input  wire [1:0]  s10_sat_i,      // 0 sat, 1 preserve_nan, 2 nosat
-  input  wire [3:0]  s11_to_i,       // result
-  input  wire [1:0]  s11_sat_i,      // as s10_sat_i
-  input  wire        s11_clip_en_i,  // clip
-  input  wire [15:0] s11_clip_i,     // limit, two's complement
-  input  wire        s12_int_i,      // the result is an integer
-  output wire [31:0] data_o          // result in the low bits
+  input  wire        clk_i,         // clock
+  input  wire [12:1] take_i,        // per stage: a word moves into it
+  input  wire [31:0] data_i,        // accumulator
+  input  wire [35:0] quant_i,       // {offset field[16:0], scale[31:13]}
+  input  wire [18:0] alpha_i,       // alpha[31:13]
+  input  wire        s1_acc_i,      // the accumulator is i32, else f32
+  input  wire        s1_i32_i,      // i32 to f32
+  input  wire        s1_replace_i,  // below 0 alpha is the scale
+  input  wire        s2_half_i,     // round to f16
+  input  wire        s3_scale_i,    // scale
+  input  wire [2:0]  s6_relu_i,     // code of the relu, 4: of an i32 that is not converted
+  input  wire [3:0]  s9_to_i,       // result, PTO_FIX_TO_*
+  input  wire        s9_clip_en_i,  // clip
+  input  wire [15:0] s9_clip_i,     // limit, f16
+  input  wire [3:0]  s10_to_i,      // result
+  input  wire [1:0]  s10_sat_i,     // 0 sat, 1 preserve_nan, 2 nosat
+  input  wire [3:0]  s11_to_i,      // result
+  input  wire [1:0]  s11_sat_i,     // as s10_sat_i
+  input  wire        s11_clip_en_i, // clip
+  input  wire [15:0] s11_clip_i,    // limit, two's complement
+  input  wire        s12_int_i,     // the result is an integer
+  output wire [31:0] data_o         // result in the low bits
 );
   `include "pto_fix_convert.vh"
   `include "pto_fix_arith.vh"

@@ -26,25 +26,25 @@ module pto_fix_lanes #(
   parameter integer AlphaReplace = 0,        // 1: below 0 alpha replaces the scale
   parameter integer SatScopeA5   = 0         // 1: the sat clause acts on fewer conversions
 ) (
-  input  wire                 clk_i,           // clock
-  input  wire                 rst_ni,          // asynchronous reset, active low
-  input  wire                 in_valid_i,      // a word is there
-  output wire                 in_ready_o,      // it is taken
-  input  wire [511:0]         in_data_i,       // 16 accumulators, lane 0 low
-  input  wire                 in_acc_i,        // they are i32, else f32
-  input  wire [5:0]           in_quant_i,      // code of the quant mode
-  input  wire [2:0]           in_relu_i,       // code of the relu
-  input  wire                 in_clip_en_i,    // clip
-  input  wire [15:0]          in_clip_i,       // limit: f16, or two's complement
-  input  wire [1:0]           in_sat_i,        // 0 sat, 1 preserve_nan, 2 nosat
-  input  wire [3:0]           in_dst_i,        // code of the destination type, not looked at
-  input  wire [16*36-1:0]     in_quant_prm_i,  // per lane {offset field[16:0], scale[31:13]}
-  input  wire [16*19-1:0]     in_alpha_prm_i,  // per lane alpha[31:13]
-  input  wire [UserWidth-1:0] in_user_i,       // goes with the word
-  output wire                 out_valid_o,     // a word of results is there
-  input  wire                 out_ready_i,     // it is taken
-  output wire [511:0]         out_data_o,      // result of lane l in the low bits of [32l +: 32]
-  output wire [UserWidth-1:0] out_user_o       // what came with the word
+  input  wire                 clk_i,          // clock
+  input  wire                 rst_ni,         // asynchronous reset, active low
+  input  wire                 in_valid_i,     // a word is there
+  output wire                 in_ready_o,     // it is taken
+  input  wire [511:0]         in_data_i,      // 16 accumulators, lane 0 low
+  input  wire                 in_acc_i,       // they are i32, else f32
+  input  wire [5:0]           in_quant_i,     // code of the quant mode
+  input  wire [2:0]           in_relu_i,      // code of the relu
+  input  wire                 in_clip_en_i,   // clip
+  input  wire [15:0]          in_clip_i,      // limit: f16, or two's complement
+  input  wire [1:0]           in_sat_i,       // 0 sat, 1 preserve_nan, 2 nosat
+  input  wire [3:0]           in_dst_i,       // code of the destination type, not looked at
+  input  wire [16*36-1:0]     in_quant_prm_i, // per lane {offset field[16:0], scale[31:13]}
+  input  wire [16*19-1:0]     in_alpha_prm_i, // per lane alpha[31:13]
+  input  wire [UserWidth-1:0] in_user_i,      // goes with the word
+  output wire                 out_valid_o,    // a word of results is there
+  input  wire                 out_ready_i,    // it is taken
+  output wire [511:0]         out_data_o,     // result of lane l in the low bits of [32l +: 32]
+  output wire [UserWidth-1:0] out_user_o      // what came with the word
 );
   localparam integer Stages = 12;            // of pto_fix_lane
 
@@ -127,7 +127,7 @@ module pto_fix_lanes #(
                      Clip = 12, User = 28;   // their bits, Int is the highest of To
   localparam integer Width = User + UserWidth;
 
-  reg  [Stages*Width-1:0]     ctl_q;
+  reg [Stages*Width-1:0] ctl_q;
   wire [(Stages+1)*Width-1:0] ctl = {ctl_q, in_user_i, in_clip_i, in_clip_en_i,
                                      out_of_scope ? SAT : in_sat_i, to, relu, scale,
                                      src == SRC_H || src == SRC_HI};

@@ -13,26 +13,26 @@
 `default_nettype none
 
 module pto_fix_lines (
-  input  wire         clk_i,          // clock
-  input  wire         rst_ni,         // asynchronous reset, active low
-  input  wire         run_valid_i,    // a run is there
-  output wire         run_ready_o,    // it is taken
-  input  wire [5:0]   run_lane_i,     // lane of its first byte in its first line
-  input  wire [26:0]  run_len_i,      // bytes, at least 1
-  input  wire         run_gm_i,       // goes with its lines
-  input  wire         chunk_valid_i,  // a chunk is there
-  output wire         chunk_ready_o,  // it is taken
-  input  wire [511:0] chunk_i,        // its bytes
-  input  wire [6:0]   chunk_bytes_i,  // those that count, 1 to 64
-  output wire         line_valid_o,   // a line is complete
-  input  wire         line_ready_i,   // it is taken
-  output wire [511:0] line_o,         // the line
-  output wire         line_gm_o       // run_gm_i of its run
+  input  wire         clk_i,         // clock
+  input  wire         rst_ni,        // asynchronous reset, active low
+  input  wire         run_valid_i,   // a run is there
+  output wire         run_ready_o,   // it is taken
+  input  wire [5:0]   run_lane_i,    // lane of its first byte in its first line
+  input  wire [26:0]  run_len_i,     // bytes, at least 1
+  input  wire         run_gm_i,      // goes with its lines
+  input  wire         chunk_valid_i, // a chunk is there
+  output wire         chunk_ready_o, // it is taken
+  input  wire [511:0] chunk_i,       // its bytes
+  input  wire [6:0]   chunk_bytes_i, // those that count, 1 to 64
+  output wire         line_valid_o,  // a line is complete
+  input  wire         line_ready_i,  // it is taken
+  output wire [511:0] line_o,        // the line
+  output wire         line_gm_o      // run_gm_i of its run
 );
-  reg         active_q;
-  reg         gm_q;
-  reg [26:0]  left_q;                 // bytes of the run still to come
-  reg [5:0]   lane_q;                 // line lane of the first of them
+  reg        active_q;
+  reg        gm_q;
+  reg [26:0] left_q;                         // bytes of the run still to come
+  reg [5:0]  lane_q;                         // line lane of the first of them
 
   reg [511:0] part_q;                 // the line being filled
   reg [511:0] ring_q [0:3];
@@ -72,7 +72,7 @@ module pto_fix_lines (
     input [511:0] part;
     input [511:0] chunk;
     input [5:0]   lane;
-    reg   [511:0] fresh;
+    reg [511:0] fresh;
     begin
       fresh    = {512{1'b1}} << {lane, 3'd0};
       low_part = (part & ~fresh) | (chunk << {lane, 3'd0});

@@ -10,13 +10,13 @@
 `default_nettype none
 
 module pto_fix_mul (
-  input  wire        clk_i,     // clock
-  input  wire [3:1]  take_i,    // per stage: a word moves into it
-  input  wire        mul_i,     // multiply, else pass
-  input  wire [31:0] a_i,       // factor
-  input  wire [31:0] b_i,       // factor
-  input  wire [31:0] pass_i,    // value that passes
-  output wire [31:0] y_o        // product, or the value
+  input  wire        clk_i,  // clock
+  input  wire [3:1]  take_i, // per stage: a word moves into it
+  input  wire        mul_i,  // multiply, else pass
+  input  wire [31:0] a_i,    // factor
+  input  wire [31:0] b_i,    // factor
+  input  wire [31:0] pass_i, // value that passes
+  output wire [31:0] y_o     // product, or the value
 );
   `include "pto_fix_mul.vh"
 

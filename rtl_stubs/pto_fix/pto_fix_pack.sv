@@ -12,24 +12,24 @@
 `default_nettype none
 
 module pto_fix_pack (
-  input  wire         clk_i,          // clock
-  input  wire         rst_ni,         // asynchronous reset, active low
-  input  wire         word_valid_i,   // a word of results is there
-  output wire         word_ready_o,   // it is taken
-  input  wire [511:0] word_data_i,    // 16 elements in the low bits of 32 each
-  input  wire [4:0]   word_count_i,   // those that count, 1 to 16
-  input  wire         word_high_i,    // elements 8 to 15 count
-  input  wire [1:0]   word_size_i,    // bytes of an element: (1 << size) / 2
-  input  wire         tile_busy_i,    // the transposer is not empty
-  input  wire         tile_valid_i,   // a chunk of a column is there
-  output wire         tile_ready_o,   // it is taken
-  input  wire [511:0] tile_data_i,    // 16 elements in the low bits of 32 each
-  input  wire [4:0]   tile_count_i,   // those that count, 1 to 16
-  input  wire [1:0]   tile_size_i,    // as word_size_i
-  output wire         out_valid_o,    // a chunk of bytes is there
-  input  wire         out_ready_i,    // it is taken
-  output wire [511:0] out_data_o,     // bytes, those above the count are not defined
-  output wire [6:0]   out_bytes_o     // those that count, 1 to 64
+  input  wire         clk_i,        // clock
+  input  wire         rst_ni,       // asynchronous reset, active low
+  input  wire         word_valid_i, // a word of results is there
+  output wire         word_ready_o, // it is taken
+  input  wire [511:0] word_data_i,  // 16 elements in the low bits of 32 each
+  input  wire [4:0]   word_count_i, // those that count, 1 to 16
+  input  wire         word_high_i,  // elements 8 to 15 count
+  input  wire [1:0]   word_size_i,  // bytes of an element: (1 << size) / 2
+  input  wire         tile_busy_i,  // the transposer is not empty
+  input  wire         tile_valid_i, // a chunk of a column is there
+  output wire         tile_ready_o, // it is taken
+  input  wire [511:0] tile_data_i,  // 16 elements in the low bits of 32 each
+  input  wire [4:0]   tile_count_i, // those that count, 1 to 16
+  input  wire [1:0]   tile_size_i,  // as word_size_i
+  output wire         out_valid_o,  // a chunk of bytes is there
+  input  wire         out_ready_i,  // it is taken
+  output wire [511:0] out_data_o,   // bytes, those above the count are not defined
+  output wire [6:0]   out_bytes_o   // those that count, 1 to 64
 );
   reg         out_valid_q;
   reg [511:0] out_data_q;

@@ -23,33 +23,33 @@
 `include "pto_desc.vh"
 
 module pto_fix_params (
-  input  wire                      clk_i,            // clock
-  input  wire                      rst_ni,           // asynchronous reset, active low
-  input  wire                      job_valid_i,      // parameters are wanted
-  output wire                      job_done_o,       // one clock: they are in the cache
-  output wire                      job_bad_o,        // with done: no, a read failed
-  output wire [19:0]               job_addr_o,       // with bad: address of its word
-  input  wire                      job_bank_i,       // bank to fill
-  input  wire [11:0]               job_n_i,          // channels, at least 1
-  input  wire [5:0]                job_quant_i,      // pre_quant code
-  input  wire                      job_signed_i,     // scalar: sign bit for the narrowing to b8
-  input  wire [18:0]               job_scale_i,      // scalar: bits 31 to 13 of the scale
-  input  wire [19:0]               job_quant_addr_i, // vector: address of record 0
-  input  wire [2:0]                job_relu_i,       // pre_relu code
-  input  wire [18:0]               job_alpha_i,      // scalar: bits 31 to 13 of alpha
-  input  wire [19:0]               job_relu_addr_i,  // vector: address of alpha 0
-  output wire                      par_req_o,        // read, stable until granted
-  input  wire                      par_gnt_i,        // request taken
-  output wire [2:0]                par_space_o,      // memory, FB
-  output wire [19:0]               par_addr_o,       // segment << 16 + offset, word aligned
-  input  wire                      par_rvalid_i,     // reply, in order
-  input  wire [511:0]              par_rdata_i,      // word
-  input  wire                      par_err_i,        // the read failed, with the reply
-  input  wire                      prm_rd_i,         // look up
-  input  wire                      prm_bank_i,       // in this bank
-  input  wire [7:0]                prm_group_i,      // the channels 16*group to 16*group + 15
-  output wire [16*36-1:0]          prm_quant_o,      // per lane: offset field, scale 31 to 13
-  output wire [16*19-1:0]          prm_alpha_o       // per lane: alpha 31 to 13
+  input  wire             clk_i,            // clock
+  input  wire             rst_ni,           // asynchronous reset, active low
+  input  wire             job_valid_i,      // parameters are wanted
+  output wire             job_done_o,       // one clock: they are in the cache
+  output wire             job_bad_o,        // with done: no, a read failed
+  output wire [19:0]      job_addr_o,       // with bad: address of its word
+  input  wire             job_bank_i,       // bank to fill
+  input  wire [11:0]      job_n_i,          // channels, at least 1
+  input  wire [5:0]       job_quant_i,      // pre_quant code
+  input  wire             job_signed_i,     // scalar: sign bit for the narrowing to b8
+  input  wire [18:0]      job_scale_i,      // scalar: bits 31 to 13 of the scale
+  input  wire [19:0]      job_quant_addr_i, // vector: address of record 0
+  input  wire [2:0]       job_relu_i,       // pre_relu code
+  input  wire [18:0]      job_alpha_i,      // scalar: bits 31 to 13 of alpha
+  input  wire [19:0]      job_relu_addr_i,  // vector: address of alpha 0
+  output wire             par_req_o,        // read, stable until granted
+  input  wire             par_gnt_i,        // request taken
+  output wire [2:0]       par_space_o,      // memory, FB
+  output wire [19:0]      par_addr_o,       // segment << 16 + offset, word aligned
+  input  wire             par_rvalid_i,     // reply, in order
+  input  wire [511:0]     par_rdata_i,      // word
+  input  wire             par_err_i,        // the read failed, with the reply
+  input  wire             prm_rd_i,         // look up
+  input  wire             prm_bank_i,       // in this bank
+  input  wire [7:0]       prm_group_i,      // the channels 16*group to 16*group + 15
+  output wire [16*36-1:0] prm_quant_o,      // per lane: offset field, scale 31 to 13
+  output wire [16*19-1:0] prm_alpha_o       // per lane: alpha 31 to 13
 );
   localparam integer IndexBits = 14;     // of 64-byte words
   localparam integer HalfWidth = 8 * 36;                 // 8 records of a word

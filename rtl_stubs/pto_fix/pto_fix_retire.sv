@@ -4,7 +4,8 @@
 // reports it finished, in order, once its last access is done. A later op may be done with its
 // accesses first; its report waits.
 // Throughput: one op in and one out per clock. Latency: fin is offered one clock after the end.
-// Limits: 8 ops; errors of one op in one clock: that of port a counts, then b, c, d. Spec: CONTRACT, errors.
+// Limits: 8 ops; errors of one op in one clock: that of port a counts, then b, c, d.
+// Spec: CONTRACT, errors.
 //
 //   clk        _/~\_/~\_/~\_/~\_
 //   end_valid  _/~~~\___________     last access of the oldest op

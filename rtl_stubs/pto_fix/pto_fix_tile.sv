@@ -18,30 +18,30 @@ module pto_fix_tile #(
   parameter integer RowBits   = 7,           // log2 of the rows of the ring
   parameter integer InfoWidth = 2            // bits that accompany a tile
 ) (
-  input  wire                 clk_i,         // clock
-  input  wire                 rst_ni,        // asynchronous reset, active low
-  input  wire                 in_valid_i,    // a row is there
-  output wire                 in_ready_o,    // it is taken
-  input  wire [511:0]         in_data_i,     // 16 elements of 32 bits
-  input  wire [4:0]           in_cols_i,     // those that count, 1 to 16, the same in a tile
-  input  wire                 in_close_i,    // last row of its tile
-  input  wire [InfoWidth-1:0] in_info_i,     // goes with the tile
-  output wire                 out_valid_o,   // a chunk is there
-  input  wire                 out_ready_i,   // it is taken
-  output wire [511:0]         out_data_o,    // 16 elements
-  output wire [4:0]           out_count_o,   // those that count, 1 to 16
-  output wire [InfoWidth-1:0] out_info_o,    // what came with the tile
-  output wire                 busy_o         // there are elements inside
+  input  wire                 clk_i,       // clock
+  input  wire                 rst_ni,      // asynchronous reset, active low
+  input  wire                 in_valid_i,  // a row is there
+  output wire                 in_ready_o,  // it is taken
+  input  wire [511:0]         in_data_i,   // 16 elements of 32 bits
+  input  wire [4:0]           in_cols_i,   // those that count, 1 to 16, the same in a tile
+  input  wire                 in_close_i,  // last row of its tile
+  input  wire [InfoWidth-1:0] in_info_i,   // goes with the tile
+  output wire                 out_valid_o, // a chunk is there
+  input  wire                 out_ready_i, // it is taken
+  output wire [511:0]         out_data_o,  // 16 elements
+  output wire [4:0]           out_count_o, // those that count, 1 to 16
+  output wire [InfoWidth-1:0] out_info_o,  // what came with the tile
+  output wire                 busy_o       // there are elements inside
 );
   localparam integer Rows = 1 << RowBits;
   localparam [RowBits:0] ALL = {1'b1, {RowBits{1'b0}}};
 
   // ---- fill ----
-  reg  [RowBits-1:0] row_q;                  // place of the next row
-  reg  [RowBits-1:0] count_q;                // rows of its tile so far
-  reg  [RowBits:0]   free_q;                 // free rows
-  wire               tiles_ready;
-  wire [4:0]         freed;                  // rows read for the last time
+  reg [RowBits-1:0] row_q;                   // place of the next row
+  reg [RowBits-1:0] count_q;                 // rows of its tile so far
+  reg [RowBits:0]   free_q;                  // free rows
+  wire              tiles_ready;
+  wire [4:0]        freed;                   // rows read for the last time
   wire               take = in_valid_i && in_ready_o;
   assign in_ready_o = free_q != {(RowBits + 1){1'b0}} && tiles_ready;
 
@@ -79,11 +79,11 @@ module pto_fix_tile #(
   );
 
   // ---- read: chunk by chunk, column by column ----
-  reg  [RowBits-1:0] base_q;                 // first row of the tile
-  reg  [RowBits-1:0] done_q;                 // rows of this column already read
-  reg  [3:0]         col_q;
-  reg                got_valid_q;            // a chunk is at the outputs of the banks
-  reg                out_valid_q;
+  reg [RowBits-1:0] base_q;                  // first row of the tile
+  reg [RowBits-1:0] done_q;                  // rows of this column already read
+  reg [3:0]         col_q;
+  reg               got_valid_q;             // a chunk is at the outputs of the banks
+  reg               out_valid_q;
 
   wire               out_step  = !out_valid_q || out_ready_i;
   wire               read      = tile_valid && (!got_valid_q || out_step);
@@ -119,7 +119,7 @@ module pto_fix_tile #(
   function [511:0] turned;                   // lanes towards higher ones
     input [511:0] value;
     input [3:0]   by;
-    reg   [9:0]   bits;
+    reg [9:0] bits;
     begin
       bits   = {1'b0, by, 5'd0};
       turned = (value << bits) | (value >> (10'd512 - bits));
@@ -137,8 +137,8 @@ module pto_fix_tile #(
   generate
     for (b = 0; b < 16; b = b + 1) begin : gen_bank
       localparam [3:0] BANK = b;
-      reg  [31:0]        mem_q [0:Rows-1];
-      reg  [31:0]        got_q;
+      reg [31:0] mem_q [0:Rows-1];
+      reg [31:0] got_q;
       wire [3:0]         place = BANK - turn;                    // element of the chunk
       wire [RowBits-1:0] row   = first + {{(RowBits - 4){1'b0}}, place};
       always @(posedge clk_i) begin

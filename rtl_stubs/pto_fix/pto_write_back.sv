@@ -116,7 +116,7 @@ module pto_write_back #(
   wire [3:0]                 id, gm_end_id, loc_end_id;
   wire [`PTO_NUM_ACTIVE-1:0] err;
   wire                       take = op_valid && op_ready;
-  wire pto_err_t             src_err, rd_err, wr_err;
+  wire pto_err_t src_err, rd_err, wr_err;
 
   pto_fix_retire u_retire (
     .clk_i, .rst_ni,
@@ -139,9 +139,9 @@ module pto_write_back #(
 
   // ---- settings of an op for the stages, by its number ----
   localparam integer LaneCtl = 1 + 6 + 3 + 1 + 16 + 2 + 4;
-  reg [LaneCtl-1:0]           lane_ctl_q [0:`PTO_NUM_ACTIVE-1];
-  reg [`PTO_NUM_ACTIVE-1:0]   bank_q, need_q, turn_q;
-  reg [2*`PTO_NUM_ACTIVE-1:0] size_q;
+  reg [LaneCtl-1:0]                          lane_ctl_q [0:`PTO_NUM_ACTIVE-1];
+  reg [`PTO_NUM_ACTIVE-1:0]                  bank_q, need_q, turn_q;
+  reg [2*`PTO_NUM_ACTIVE-1:0]                size_q;
   reg [`PTO_NUM_ACTIVE*`PTO_ATOMIC_BITS-1:0] atomic_q;
   wire [3:0]            kind = op_desc[`PTO_FIX_DST_TYPE];
   wire [5:0]            mode = op_desc[`PTO_FIX_QUANT];

@@ -65,7 +65,7 @@ module pto_l0_check #(
   wire l03 = m_start[16] || k_start[16] || m_step[8] || k_step[8] || src_stride[16]
           || dst_stride[16] || src_stride == 17'd0 || dst_stride == 17'd0;
   wire l04 = |src[4:0] || |dst[8:0];         // scales lie at a 16th of dst, a multiple of 32
-  reg  l05;
+  reg l05;
   always @* begin
     case (elem)
       2'd0:    l05 = turn && m_step[0];

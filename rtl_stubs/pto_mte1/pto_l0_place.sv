@@ -26,13 +26,13 @@ module pto_l0_place (
   output wire pto_block_t   at_block_o   // the destination
 );
   // ---- jobs ----
-  wire                  next_valid, next_ready, next_turn;
-  wire [3:0]            next_id;
-  wire [1:0]            next_unit;
-  wire [14:0]           next_dst, next_pitch;
-  wire [11:0]           next_run;
-  wire [8:0]            next_mid;
-  wire [7:0]            next_outer;
+  wire        next_valid, next_ready, next_turn;
+  wire [3:0]  next_id;
+  wire [1:0]  next_unit;
+  wire [14:0] next_dst, next_pitch;
+  wire [11:0] next_run;
+  wire [8:0]  next_mid;
+  wire [7:0]  next_outer;
 
   pto_fifo #(
     .Width(4 + 3 + 2*15 + 29),
@@ -41,8 +41,8 @@ module pto_l0_place (
     .clk_i, .rst_ni,
     .wr_valid_i (job_valid_i),
     .wr_ready_o (job_ready_o),
-    .wr_data_i  ({job_id_i, job_i.turn, job_i.unit, job_i.dst, job_i.dst_pitch, job_i.run, job_i.mid,
-                  job_i.outer}),
+    .wr_data_i  ({job_id_i, job_i.turn, job_i.unit, job_i.dst, job_i.dst_pitch, job_i.run,
+                  job_i.mid, job_i.outer}),
     .rd_valid_o (next_valid),
     .rd_ready_i (next_ready),
     .rd_data_o  ({next_id, next_turn, next_unit, next_dst, next_pitch, next_run, next_mid,
@@ -50,14 +50,14 @@ module pto_l0_place (
   );
 
   // ---- the line in work ----
-  reg                  active_q, turn_q;
-  reg [3:0]            id_q;
-  reg [1:0]            unit_q;
-  reg [14:0]           block_q, mid_block_q, outer_block_q;        // of the line, run, column
-  reg [14:0]           pitch_q;
-  reg [11:0]           run_q, run_at_q;      // last of a run, number of this line in it
-  reg [8:0]            mid_q, mid_left_q;    // runs less 1, after this one
-  reg [7:0]            outer_left_q;         // columns after this one
+  reg        active_q, turn_q;
+  reg [3:0]  id_q;
+  reg [1:0]  unit_q;
+  reg [14:0] block_q, mid_block_q, outer_block_q; // of the line, run, column
+  reg [14:0] pitch_q;
+  reg [11:0] run_q, run_at_q;                // last of a run, number of this line in it
+  reg [8:0]  mid_q, mid_left_q;              // runs less 1, after this one
+  reg [7:0]  outer_left_q;                   // columns after this one
 
   wire end_run   = run_at_q == run_q;
   wire end_mid   = mid_left_q == 9'd0;

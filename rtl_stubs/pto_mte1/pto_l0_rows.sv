@@ -22,11 +22,11 @@ module pto_l0_rows (
   input  wire              row_ready_i, // it is taken
   output wire pto_read_t   row_o        // the row
 );
-  reg                  active_q;
-  reg [3:0]            id_q;
-  reg [14:0]           block_q, pitch_q;
-  reg [11:0]           len_q;
-  reg [7:0]            left_q;               // rows after this one
+  reg        active_q;
+  reg [3:0]  id_q;
+  reg [14:0] block_q, pitch_q;
+  reg [11:0] len_q;
+  reg [7:0]  left_q;                         // rows after this one
 
   assign job_ready_o = !active_q || (row_ready_i && left_q == 8'd0);
   assign row_valid_o = active_q;

@@ -59,10 +59,12 @@ module pto_l0_tile (
 
   // ---- fill ----
   wire [5:0]   fill_last = 6'd63 >> line_at_i.unit;
-  wire [8:0]   fill_at   = line_at_i.turn && line_at_i.index == 6'd0 ? up(fill_q, line_at_i.unit) : fill_q;
+  wire [8:0]   fill_at   = line_at_i.turn && line_at_i.index == 6'd0 ? up(fill_q, line_at_i.unit)
+                         : fill_q;
   wire [8:0]   fill_used = fill_at - free_q;
   wire         fill      = line_valid_i && line_ready_o;
-  wire [255:0] stored    = rotate(line_i, line_at_i.turn ? line_at_i.index << line_at_i.unit : 6'd0);
+  wire [255:0] stored    = rotate(line_i, line_at_i.turn ? line_at_i.index << line_at_i.unit
+                                              : 6'd0);
   assign line_ready_o = !fill_used[8];       // of 256
 
   always @(posedge clk_i or negedge rst_ni) begin
@@ -76,12 +78,12 @@ module pto_l0_tile (
   end
 
   // ---- column to read (a), column at the memory's output (b) ----
-  reg                  b_valid_q, b_end_q, b_turn_q;
-  reg [1:0]            b_unit_q;
-  reg [5:0]            b_index_q;
-  reg [7:0]            b_base_q;             // first line of the square
-  reg [8:0]            b_next_q;             // first one after it
-  pto_block_t          b_block_q;
+  reg         b_valid_q, b_end_q, b_turn_q;
+  reg [1:0]   b_unit_q;
+  reg [5:0]   b_index_q;
+  reg [7:0]   b_base_q;                      // first line of the square
+  reg [8:0]   b_next_q;                      // first one after it
+  pto_block_t b_block_q;
 
   wire       b_free = !b_valid_q || out_ready_i;
   wire [8:0] a_base = at_i.turn ? up(read_q, at_i.unit) : read_q;

@@ -109,7 +109,7 @@ module pto_nz_check #(
   wire [5:0]  tail    = (({3'd0, partial} + 6'd1) * {3'd0, d[2:0]}) << elem;
 
   // ---- sums. Each waits with its last digit for the other, so they are taken in step ----
-  wire                   ext_last, loc_last, span_last, loc_valid, span_valid, room;
+  wire ext_last, loc_last, span_last, loc_valid, span_valid, room;
   wire                   ext_go = desc_valid_i && room && (loc_last || !ext_last);
   wire                   loc_go = desc_valid_i && room && (ext_last || !loc_last);
   wire [ExtSumWidth-1:0] ext_sum;

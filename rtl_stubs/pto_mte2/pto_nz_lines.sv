@@ -50,16 +50,16 @@ module pto_nz_lines #(
   reg [8*GmBytes-1:0] hold_q;                // the beat taken last
 
   // ---- the line register ----
-  reg                 line_valid_q;
-  pto_nz_line_t       line_of_q;
-  reg [255:0]         line_q;
+  reg           line_valid_q;
+  pto_nz_line_t line_of_q;
+  reg [255:0]   line_q;
 
   wire       line_free  = !line_valid_q || line_ready_i;
   wire       last_piece = left_q <= {11'd0, PIECE};
   wire [6:0] piece_len  = last_piece ? left_q[6:0] : PIECE;
   wire [6:0] reach      = {{(7 - LaneBits){1'b0}}, lane_q} + piece_len;
   wire       two_words  = reach > WORD;
-  wire       at_end;                         // this piece ends its line
+  wire at_end;                               // this piece ends its line
 
   wire discard = active_q && abort_i && row_q.id == abort_id_i;
   wire flushed = discard && quiet_i && line_free;
@@ -78,7 +78,7 @@ module pto_nz_lines #(
   wire [2*8*GmBytes-1:0] shifted = words >> {lane_q, 3'b000};
   wire [PieceBits-1:0]   beyond  = {PieceBits{1'b1}} << {piece_len, 3'b000};
   wire [PieceBits-1:0]   piece   = shifted[PieceBits-1:0] & ~beyond;
-  wire [255:0]           line;
+  wire [255:0] line;
 
   generate
     if (PieceBytes < 32) begin : gen_half

@@ -16,23 +16,23 @@ module pto_nz_nest #(
   parameter integer RowWidth = 18,           // bits of the bytes of a row
   parameter integer TileLog2 = 7             // log2 of the units of a chunk
 ) (
-  input  wire                clk_i,          // clock
-  input  wire                rst_ni,         // asynchronous reset, active low
-  input  wire                load_i,         // take a job, only with ready_o
-  output wire                ready_o,        // no job, or the last row leaves this clock
-  input  wire                kill_i,         // forget the job
-  input  wire                tiled_i,        // tile by tile
-  input  wire [1:0]          unit_i,         // log2 of the bytes of a unit
-  input  wire [RowWidth-1:0] row_i,          // bytes of a row
-  input  wire [15:0]         rows_i,         // rows of a group, at least 1
-  input  wire [11:0]         groups_i,       // groups less 1
-  output wire                active_o,       // a row is in work
-  input  wire                step_i,         // go on to the next
-  output wire [2:0]          level_o,        // which is: 0 row, 1 chunk, 2 column, 3 group, 4 none
-  output wire [RowWidth-1:0] len_o,          // bytes of the row or chunk in work
-  output wire                first_o,        // it is in the first chunk of its rows
-  output wire [4:0]          index_o,        // tiled: its row of the tile
-  output wire [5:0]          tile_rows_o     // tiled: rows of the tile
+  input  wire                clk_i,      // clock
+  input  wire                rst_ni,     // asynchronous reset, active low
+  input  wire                load_i,     // take a job, only with ready_o
+  output wire                ready_o,    // no job, or the last row leaves this clock
+  input  wire                kill_i,     // forget the job
+  input  wire                tiled_i,    // tile by tile
+  input  wire [1:0]          unit_i,     // log2 of the bytes of a unit
+  input  wire [RowWidth-1:0] row_i,      // bytes of a row
+  input  wire [15:0]         rows_i,     // rows of a group, at least 1
+  input  wire [11:0]         groups_i,   // groups less 1
+  output wire                active_o,   // a row is in work
+  input  wire                step_i,     // go on to the next
+  output wire [2:0]          level_o,    // which is: 0 row, 1 chunk, 2 column, 3 group, 4 none
+  output wire [RowWidth-1:0] len_o,      // bytes of the row or chunk in work
+  output wire                first_o,    // it is in the first chunk of its rows
+  output wire [4:0]          index_o,    // tiled: its row of the tile
+  output wire [5:0]          tile_rows_o // tiled: rows of the tile
 );
   localparam [RowWidth-1:0] ONE = {{(RowWidth - 1){1'b0}}, 1'b1};
 

@@ -28,10 +28,12 @@ module pto_nz_place (
   output wire pto_block_t   block_at_o,    // its destination
   output wire [255:0]       block_o        // the block
 );
-  reg [14:0]           addr_q;               // block of the line that follows in the row
-  reg [4:0]            chunk_q;              // its number
-  reg                  part_q;               // collect_q holds cells of an incomplete block
-  reg [255:0]          collect_q;
+  wire pto_nz_row_t row = line_of_i.row;
+
+  reg [14:0]  addr_q;                        // block of the line that follows in the row
+  reg [4:0]   chunk_q;                       // its number
+  reg         part_q;                        // collect_q holds cells of an incomplete block
+  reg [255:0] collect_q;
 
   function [255:0] spread;                   // rows of `chans` elements to cells of four
     input [255:0] value;
@@ -51,26 +53,26 @@ module pto_nz_place (
     end
   endfunction
 
-  wire [2:0]   slot      = line_of_i.row.slot;
-  wire [1:0]   elem      = line_of_i.row.elem;
-  wire [255:0] cells     = spread(line_i, elem, line_of_i.row.chans)
+  wire [2:0]   slot      = row.slot;
+  wire [1:0]   elem      = row.elem;
+  wire [255:0] cells     = spread(line_i, elem, row.chans)
                         << {slot << elem, 5'd0};           // a cell is 4 elements
   wire [255:0] collected = part_q ? collect_q | cells : cells;
-  wire         collect   = line_of_i.row.small_c0 && !line_of_i.row.full && !line_of_i.cut;  // no block yet
+  wire         collect   = row.small_c0 && !row.full && !line_of_i.cut;  // no block yet
 
-  assign tile_valid_o  = line_valid_i && line_of_i.row.tiled;
+  assign tile_valid_o  = line_valid_i && row.tiled;
   assign tile_chunk_o  = line_of_i.first ? 5'd0 : chunk_q;
-  assign block_valid_o = line_valid_i && !line_of_i.row.tiled && !collect;
+  assign block_valid_o = line_valid_i && !row.tiled && !collect;
   assign block_cut_o   = line_of_i.cut;
-  wire   block_fin     = line_of_i.cut || (line_of_i.row.final_row && line_of_i.last);
-  wire [14:0] block_addr = line_of_i.first ? line_of_i.row.base : addr_q;
-  assign block_at_o    = {block_fin, line_of_i.row.id, block_addr};
-  assign block_o       = line_of_i.row.small_c0 ? collected : line_i;
-  assign line_ready_o  = line_of_i.row.tiled ? tile_ready_i : collect || block_ready_i;
+  wire   block_fin     = line_of_i.cut || (row.final_row && line_of_i.last);
+  wire [14:0] block_addr = line_of_i.first ? row.base : addr_q;
+  assign block_at_o    = {block_fin, row.id, block_addr};
+  assign block_o       = row.small_c0 ? collected : line_i;
+  assign line_ready_o  = row.tiled ? tile_ready_i : collect || block_ready_i;
 
   always @(posedge clk_i) begin
     if (line_valid_i && line_ready_o) begin
-      addr_q    <= block_addr + line_of_i.row.pace;
+      addr_q    <= block_addr + row.pace;
       chunk_q   <= tile_chunk_o + 5'd1;
       collect_q <= collected;
     end
@@ -78,9 +80,9 @@ module pto_nz_place (
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) part_q <= 1'b0;
-    else if (line_valid_i && line_ready_o) part_q <= collect && !line_of_i.row.tiled;
+    else if (line_valid_i && line_ready_o) part_q <= collect && !row.tiled;
   end
-  wire unused = &{1'b0, line_of_i};
+  wire unused = &{1'b0, line_of_i, row};
 endmodule
 
 `default_nettype wire

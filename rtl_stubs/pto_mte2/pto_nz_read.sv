@@ -32,15 +32,15 @@ module pto_nz_read #(
   output wire pto_burst_t           cmd_o        // the burst
 );
   // ---- the current row ----
-  reg [3:0]             id_q;
-  reg [1:0]             unit_q;
-  reg [39:0]            inner_q, outer_q;
-  reg [39:0]            addr_q;              // of the current row or chunk
-  reg [39:0]            chunk_q;             // first row of the current tile
-  reg [39:0]            column_q;            // first row of the next C0 column
-  reg [39:0]            group_q;             // first row of the current group
+  reg [3:0]  id_q;
+  reg [1:0]  unit_q;
+  reg [39:0] inner_q, outer_q;
+  reg [39:0] addr_q;                         // of the current row or chunk
+  reg [39:0] chunk_q;                        // first row of the current tile
+  reg [39:0] column_q;                       // first row of the next C0 column
+  reg [39:0] group_q;                        // first row of the current group
 
-  wire [1:0]  job_unit = job_i.small_c0 ? 2'd3 : job_i.elem;  // log2 of the bytes of a unit of the tile
+  wire [1:0]  job_unit = job_i.small_c0 ? 2'd3 : job_i.elem;  // log2 of the bytes of a tile's unit
   wire        active, step, kill, first;
   wire [2:0]  level;
   wire [22:0] len;

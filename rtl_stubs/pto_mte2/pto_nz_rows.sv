@@ -32,18 +32,18 @@ module pto_nz_rows #(
   localparam integer JobWidth = 4 + 6 + 3 + 6 + 18 + 16 + 12 + 3*LaneBits + 4*15;
 
   // ---- jobs with beats being read ----
-  wire                  next_valid, next_ready;
-  wire [JobWidth-1:0]   next_job;
-  wire [3:0]            n_id;
-  wire                  n_tiled, n_small, n_dense, n_pack;
-  wire [1:0]            n_elem;
-  wire [2:0]            n_chans;
-  wire [5:0]            n_tail;
-  wire [17:0]           n_row;
-  wire [15:0]           n_rows;
-  wire [11:0]           n_groups;
-  wire [LaneBits-1:0]   n_src, n_inner, n_outer;
-  wire [14:0]           n_dst, n_loop2, n_loop3, n_loop4;
+  wire                next_valid, next_ready;
+  wire [JobWidth-1:0] next_job;
+  wire [3:0]          n_id;
+  wire                n_tiled, n_small, n_dense, n_pack;
+  wire [1:0]          n_elem;
+  wire [2:0]          n_chans;
+  wire [5:0]          n_tail;
+  wire [17:0]         n_row;
+  wire [15:0]         n_rows;
+  wire [11:0]         n_groups;
+  wire [LaneBits-1:0] n_src, n_inner, n_outer;
+  wire [14:0]         n_dst, n_loop2, n_loop3, n_loop4;
 
   pto_fifo #(
     .Width(JobWidth),
@@ -64,22 +64,22 @@ module pto_nz_rows #(
           n_groups, n_src, n_inner, n_outer, n_dst, n_loop2, n_loop3, n_loop4} = next_job;
 
   // ---- the current job ----
-  reg [3:0]            id_q;
-  reg                  tiled_q, small_q, dense_q, pack_q;
-  reg [1:0]            elem_q;
-  reg [2:0]            chans_q;
-  reg [5:0]            tail_q;
-  reg [LaneBits-1:0]   inner_q, outer_q;
-  reg [LaneBits-1:0]   lane_q;               // of the current row
-  reg [LaneBits-1:0]   column_lane_q;        // of the first row of the current tile
-  reg [LaneBits-1:0]   group_lane_q;         // of the first row of the current group
-  reg [LaneBits-1:0]   row_q, gap_q;         // bytes of a row and between rows, when dense
-  reg                  share_q;
-  reg [2:0]            slot_q;
-  reg [14:0]           loop3_q, loop4_q;
-  reg [14:0]           pace_q;               // tiled: blocks per tile column; small: 1
-  reg [14:0]           advance_q;            // to the next row (plain)
-  reg [14:0]           base_q, column_q, group_q;
+  reg [3:0]          id_q;
+  reg                tiled_q, small_q, dense_q, pack_q;
+  reg [1:0]          elem_q;
+  reg [2:0]          chans_q;
+  reg [5:0]          tail_q;
+  reg [LaneBits-1:0] inner_q, outer_q;
+  reg [LaneBits-1:0] lane_q;                 // of the current row
+  reg [LaneBits-1:0] column_lane_q;          // of the first row of the current tile
+  reg [LaneBits-1:0] group_lane_q;           // of the first row of the current group
+  reg [LaneBits-1:0] row_q, gap_q;           // bytes of a row and between rows, when dense
+  reg                share_q;
+  reg [2:0]          slot_q;
+  reg [14:0]         loop3_q, loop4_q;
+  reg [14:0]         pace_q;                 // tiled: blocks per tile column; small: 1
+  reg [14:0]         advance_q;              // to the next row (plain)
+  reg [14:0]         base_q, column_q, group_q;
 
   wire        active, first_unused;
   wire [2:0]  level;

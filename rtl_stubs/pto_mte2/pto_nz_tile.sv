@@ -33,17 +33,19 @@ module pto_nz_tile (
 );
   localparam integer TileWidth = 1 + 1 + 4 + 2*15 + 7 + 6 + 1 + 2;
 
+  wire pto_nz_row_t row = line_of_i.row;
+
   // ---- fill ----
   reg [2:0] fill_q;                          // first region of the tile being filled
   reg [3:0] free_q;                          // free regions from there on
   wire      push_ready;
   wire      release_one;                     // a region was read for the last time
 
-  wire [1:0]  unit      = line_of_i.row.small_c0 ? 2'd3 : line_of_i.row.elem;
-  wire [11:0] at        = ({7'd0, line_chunk_i} << (3'd5 - {1'b0, unit})) | {7'd0, line_of_i.row.index};
-  wire [10:0] last_unit = (line_of_i.row.len[10:0] - 11'd1) >> unit;            // units of the row less 1
+  wire [1:0]  unit      = row.small_c0 ? 2'd3 : row.elem;
+  wire [11:0] at        = ({7'd0, line_chunk_i} << (3'd5 - {1'b0, unit})) | {7'd0, row.index};
+  wire [10:0] last_unit = (row.len[10:0] - 11'd1) >> unit;            // units of the row less 1
   wire        has_room  = {2'd0, at[6:5]} < free_q;
-  wire        closes    = line_of_i.cut || (line_of_i.last && line_of_i.row.close);
+  wire        closes    = line_of_i.cut || (line_of_i.last && row.close);
   assign      line_ready_o = line_of_i.cut ? push_ready : has_room && (!closes || push_ready);
   wire        take      = line_valid_i && line_ready_o;
   wire        fill      = take && !line_of_i.cut;
@@ -70,16 +72,16 @@ module pto_nz_tile (
     end
   endfunction
 
-  wire [4:0]   index  = line_of_i.row.index;
+  wire [4:0]   index  = row.index;
   wire [255:0] stored = rotate(line_i, index << unit);
 
   // ---- tiles that are full ----
-  wire                  tile_valid, tile_ready, t_null, t_fin, t_small;
-  wire [3:0]            t_id;
-  wire [14:0]           t_base, t_pace;
-  wire [6:0]            t_last;
-  wire [5:0]            t_count;
-  wire [1:0]            t_elem;
+  wire        tile_valid, tile_ready, t_null, t_fin, t_small;
+  wire [3:0]  t_id;
+  wire [14:0] t_base, t_pace;
+  wire [6:0]  t_last;
+  wire [5:0]  t_count;
+  wire [1:0]  t_elem;
 
   pto_fifo #(
     .Width(TileWidth),
@@ -88,29 +90,29 @@ module pto_nz_tile (
     .clk_i, .rst_ni,
     .wr_valid_i (take && closes),
     .wr_ready_o (push_ready),
-    .wr_data_i  ({line_of_i.cut, line_of_i.cut || line_of_i.row.final_row, line_of_i.row.id, line_of_i.row.base, line_of_i.row.pace,
-                  line_of_i.cut ? 7'd0 : last_unit[6:0], line_of_i.row.count, line_of_i.row.small_c0, line_of_i.row.elem}),
+    .wr_data_i  ({line_of_i.cut, line_of_i.cut || row.final_row, row.id, row.base, row.pace,
+                  line_of_i.cut ? 7'd0 : last_unit[6:0], row.count, row.small_c0, row.elem}),
     .rd_valid_o (tile_valid),
     .rd_ready_i (tile_ready),
     .rd_data_o  ({t_null, t_fin, t_id, t_base, t_pace, t_last, t_count, t_small, t_elem})
   );
 
   // ---- column to read (a), column at the memory's output (b) ----
-  reg                  a_valid_q, a_null_q, a_fin_q, a_small_q;
-  reg [3:0]            a_id_q;
-  reg [14:0]           a_addr_q, a_pace_q;
-  reg [6:0]            a_at_q, a_last_q;     // column, last column
-  reg [2:0]            a_region_q;           // first region of the tile
-  reg [5:0]            a_count_q;
-  reg [1:0]            a_elem_q;
-  reg                  b_valid_q, b_null_q, b_fin_q, b_small_q, b_last_q;
-  reg [3:0]            b_id_q;
-  reg [14:0]           b_addr_q;
-  reg [6:0]            b_at_q;
-  reg [2:0]            b_region_q;
-  reg [5:0]            b_count_q;
-  reg [1:0]            b_elem_q;
-  reg [2:0]            drain_q;              // first region of the next tile to be read
+  reg        a_valid_q, a_null_q, a_fin_q, a_small_q;
+  reg [3:0]  a_id_q;
+  reg [14:0] a_addr_q, a_pace_q;
+  reg [6:0]  a_at_q, a_last_q;               // column, last column
+  reg [2:0]  a_region_q;                     // first region of the tile
+  reg [5:0]  a_count_q;
+  reg [1:0]  a_elem_q;
+  reg        b_valid_q, b_null_q, b_fin_q, b_small_q, b_last_q;
+  reg [3:0]  b_id_q;
+  reg [14:0] b_addr_q;
+  reg [6:0]  b_at_q;
+  reg [2:0]  b_region_q;
+  reg [5:0]  b_count_q;
+  reg [1:0]  b_elem_q;
+  reg [2:0]  drain_q;                        // first region of the next tile to be read
 
   wire b_free = !b_valid_q || block_ready_i;
   wire a_last = a_at_q == a_last_q;
@@ -216,7 +218,7 @@ module pto_nz_tile (
   assign block_at_o    = {b_fin_q, b_id_q, b_addr_q};
   assign block_o       = b_small_q ? sort(column, b_elem_q) : column;
 
-  wire unused = &{1'b0, line_of_i, at[11:7], last_unit[10:7]};
+  wire unused = &{1'b0, line_of_i, row, at[11:7], last_unit[10:7]};
 endmodule
 
 `default_nettype wire

@@ -171,8 +171,9 @@ module pto_burst_check #(
   wire [EndWidth-1:0] src_pace  = bytes({{(SumWidth - 17){1'b0}}, src_step}, to_fb, to_bt, half);
   wire [EndWidth-1:0] dst_pace  = bytes({{(SumWidth - 17){1'b0}}, dst_step}, to_fb, to_bt, 1'b0);
   wire [19:0]         row_len   = gaps ? one_bytes[19:0] : dst_bytes[19:0];
-  wire pto_row_t      row       = {6'd0, half ? widen : 2'd0, src_space, {16'd0, src_addr}, 6'd0, dst_space,
-                                   dst_addr[19:0], row_len, 6'd0, {1'b0, row_len}, 35'd0};
+  wire pto_row_t      row       = {6'd0, half ? widen : 2'd0, src_space, {16'd0, src_addr}, 6'd0,
+                                   dst_space, dst_addr[19:0], row_len, 6'd0, {1'b0, row_len},
+                                   35'd0};
   assign job_o = {row, 5'd0, {63'd0, 5'd0, gaps ? to_last : 16'd0},
                   {120'd0, 20'd0, src_pace[19:0]}, {60'd0, dst_pace[19:0]}};
 

@@ -15,19 +15,19 @@
 module pto_widen_lines #(
   parameter integer WordBytes = 32           // bytes of a line and of a word
 ) (
-  input  wire                   clk_i,         // clock
-  input  wire                   rst_ni,        // asynchronous reset, active low
-  input  wire                   row_valid_i,   // a row is there
-  output wire                   row_ready_o,   // it is taken
-  input  wire [1:0]             row_widen_i,   // 0 raw, 1 bf16, 2 f16
-  input  wire                   row_half_i,    // half of the first line that has the first slot
-  input  wire [16:0]            row_words_i,   // words, at least 1
-  input  wire                   line_valid_i,  // a line is there
-  output wire                   line_ready_o,  // it is used up
-  input  wire [8*WordBytes-1:0] line_i,        // the line
-  output wire                   out_valid_o,   // a word is there
-  input  wire                   out_ready_i,   // it is taken
-  output wire [8*WordBytes-1:0] out_o          // the word
+  input  wire                   clk_i,        // clock
+  input  wire                   rst_ni,       // asynchronous reset, active low
+  input  wire                   row_valid_i,  // a row is there
+  output wire                   row_ready_o,  // it is taken
+  input  wire [1:0]             row_widen_i,  // 0 raw, 1 bf16, 2 f16
+  input  wire                   row_half_i,   // half of the first line that has the first slot
+  input  wire [16:0]            row_words_i,  // words, at least 1
+  input  wire                   line_valid_i, // a line is there
+  output wire                   line_ready_o, // it is used up
+  input  wire [8*WordBytes-1:0] line_i,       // the line
+  output wire                   out_valid_o,  // a word is there
+  input  wire                   out_ready_i,  // it is taken
+  output wire [8*WordBytes-1:0] out_o         // the word
 );
   localparam integer WordBits = 8 * WordBytes;
 

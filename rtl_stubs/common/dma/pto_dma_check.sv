@@ -23,9 +23,9 @@
 //
 // Throughput: one 8-bit digit of a count that is not zero per clock, at least one clock
 // (pto_extent). A legal op with d such digits has more than d rows, so the check keeps up with the
-// rows; only after an op of fewer rows than d, of one clock each, may an op start up to d - 1 clocks
-// late. Latency: 2 + max(1, digits) clocks. Limits: GmAddrWidth 40, LocalAddrWidth <= 20. Spec:
-// dma.md 1, 3, 5, 6, 9.
+// rows; only after an op of fewer rows than d, of one clock each, may an op start up to d - 1
+// clocks late. Latency: 2 + max(1, digits) clocks. Limits: GmAddrWidth 40, LocalAddrWidth <= 20.
+// Spec: dma.md 1, 3, 5, 6, 9.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~~~~~\_______________     two digits: taken in the second clock
@@ -131,7 +131,7 @@ module pto_dma_check #(
   wire [2:0]  atomic_type = is_ub_gm ? desc_i[`PTO_DMA_ATOMIC_TYPE] : 3'd0;
   wire [1:0]  atomic_op   = is_ub_gm ? desc_i[`PTO_DMA_ATOMIC_OP] : 2'd0;
   wire        nosat       = is_ub_gm && desc_i[`PTO_DMA_NOSAT];
-  reg  [1:0]  atomic_low;                    // address bits below an element
+  reg [1:0] atomic_low;                      // address bits below an element
   always @* begin
     case (atomic_type)
       3'd1, 3'd4:       atomic_low = 2'b11;  // f32, s32
@@ -262,7 +262,7 @@ module pto_dma_check #(
   assign desc_ready_o = ext_last && room;
 
   // ---- the op waits for its extents ----
-  wire pto_words_t loc;
+  wire pto_words_t   loc;
   wire pto_dma_job_t job;
   assign loc.cut     = 1'b0;                 // of each row: the loops
   assign loc.last    = 1'b0;

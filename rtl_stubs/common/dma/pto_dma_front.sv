@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Front of the units that move rows: descriptor queue, D-rule check, loops, and the report of
-// finished ops. It serves the strided ops of pto_dma_check and those of pto_burst_check, of which ext
-// is the source and loc the destination; it has the checks that Ops needs, and keeps their ops in
-// order. The check of the next ops overlaps the rows of earlier ones, so rows of consecutive ops
-// follow each other without a bubble.
+// finished ops. It serves the strided ops of pto_dma_check and those of pto_burst_check, of which
+// ext is the source and loc the destination; it has the checks that Ops needs, and keeps their ops
+// in order. The check of the next ops overlaps the rows of earlier ones, so rows of consecutive
+// ops follow each other without a bubble.
 // Throughput: one row per clock. Latency: first row five clocks after the descriptor handshake
 // when the check needs one clock (see the checks). Spec: CONTRACT, dma.md 1 to 5, 9; bias_fb.md.
 `default_nettype none
@@ -25,9 +25,9 @@ module pto_dma_front #(
   parameter integer QueueDepth     = 4       // descriptors queued before the check
 ) (
   `include "pto_front_ports.vh"
-  output wire                       row_valid_o,   // a row is there
-  input  wire                       row_ready_i,   // it is taken
-  output wire pto_row_t             row_o          // the row
+  output wire           row_valid_o, // a row is there
+  input  wire           row_ready_i, // it is taken
+  output wire pto_row_t row_o        // the row
 );
   localparam [255:0] BURST_OPS = (256'd1 << `PTO_OP_MTE_UB_UB) | (256'd1 << `PTO_OP_MTE_UB_L1)
                                | (256'd1 << `PTO_OP_MTE_L1_BT) | (256'd1 << `PTO_OP_MTE_L1_FB);
@@ -40,11 +40,11 @@ module pto_dma_front #(
   wire [3:0]                start_id;
 
   // ---- checks: 0 strided, 1 bursts. The order of their ops is kept here ----
-  wire [1:0]                is_ready, is_busy, is_valid;   // per check
-  wire [1:0][TagWidth-1:0]  is_tag;
-  wire pto_verdict_t        verdict_0, verdict_1;
-  wire pto_dma_job_t        job_0, job_1;
-  wire                      order_ready, order_valid, first;
+  wire [1:0]               is_ready, is_busy, is_valid; // per check
+  wire [1:0][TagWidth-1:0] is_tag;
+  wire pto_verdict_t       verdict_0, verdict_1;
+  wire pto_dma_job_t       job_0, job_1;
+  wire                     order_ready, order_valid, first;
   wire                      check = HasBurst && (!HasStrided || BURST_OPS[head[`PTO_DESC_OPCODE]]);
 
   pto_fifo #(

@@ -29,16 +29,16 @@ module pto_dma_loops (
   localparam integer G = 40;                 // bits of an ext address
   localparam integer L = 20;                 // bits of a local address
 
-  reg               active_q;
-  reg [3:0]         id_q;
-  pto_row_t         row_q;                   // all but the addresses
-  reg [4:0]         more_q;
-  reg [62:0]        last_q;                  // reload values of the inner three counters
-  reg [4*G-1:0]     ext_stride_q;
-  reg [4*L-1:0]     loc_stride_q;
-  reg [20:0]        left0_q, left1_q, left2_q, left3_q;  // iterations left after this one
-  reg [G-1:0]       ext0_q, ext1_q, ext2_q, ext3_q;      // where this iteration of level k began
-  reg [L-1:0]       loc0_q, loc1_q, loc2_q, loc3_q;
+  reg           active_q;
+  reg [3:0]     id_q;
+  pto_row_t     row_q;                       // all but the addresses
+  reg [4:0]     more_q;
+  reg [62:0]    last_q;                      // reload values of the inner three counters
+  reg [4*G-1:0] ext_stride_q;
+  reg [4*L-1:0] loc_stride_q;
+  reg [20:0]    left0_q, left1_q, left2_q, left3_q; // iterations left after this one
+  reg [G-1:0]   ext0_q, ext1_q, ext2_q, ext3_q; // where this iteration of level k began
+  reg [L-1:0]   loc0_q, loc1_q, loc2_q, loc3_q;
 
   // Level to advance: the innermost that is not at its end.
   wire       end0 = left0_q == 21'd0;
@@ -119,9 +119,9 @@ module pto_dma_loops (
 
   // All fields but these are those of the job.
   wire [L:0] foot = end0 ? row_q.loc.foot + {{(L - 4){1'b0}}, more_q} : row_q.loc.foot;
-  assign row_o = {row_q.atomic, row_q.widen, row_q.ext_space, ext0_q, abort, row_last, id_q, row_q.loc.space, loc0_q,
-                  row_q.loc.len, row_q.loc.left, foot, row_q.loc.pattern, row_q.loc.fill,
-                  row_q.loc.elem};
+  assign row_o = {row_q.atomic, row_q.widen, row_q.ext_space, ext0_q, abort, row_last, id_q,
+                  row_q.loc.space, loc0_q, row_q.loc.len, row_q.loc.left, foot,
+                  row_q.loc.pattern, row_q.loc.fill, row_q.loc.elem};
 
   wire unused = &{1'b0, row_q};
 endmodule

@@ -11,16 +11,16 @@
 `default_nettype none
 
 module pto_gm_combine (
-  input  wire        clk_i,                  // clock
-  input  wire [3:0]  take_i,                 // stages that take a word
-  input  wire        pass_i,                 // stage 3 takes y_i
-  input  wire        on_i,                   // stage 0: evaluate the word, else the result is any
-  input  wire [31:0] old_i,                  // what GM held
-  input  wire [31:0] y_i,                    // result
-  input  wire [2:0]  type_i,                 // atomic type, 0: y_i is what to write
-  input  wire [1:0]  op_i,                   // 0 add, 1 max, 2 min
-  input  wire        nosat_i,                // f16: no saturation, NaN as it is
-  output reg  [31:0] data_o                  // what to write
+  input  wire        clk_i,   // clock
+  input  wire [3:0]  take_i,  // stages that take a word
+  input  wire        pass_i,  // stage 3 takes y_i
+  input  wire        on_i,    // stage 0: evaluate the word, else the result is any
+  input  wire [31:0] old_i,   // what GM held
+  input  wire [31:0] y_i,     // result
+  input  wire [2:0]  type_i,  // atomic type, 0: y_i is what to write
+  input  wire [1:0]  op_i,    // 0 add, 1 max, 2 min
+  input  wire        nosat_i, // f16: no saturation, NaN as it is
+  output reg  [31:0] data_o   // what to write
 );
   `include "pto_fix_convert.vh"
   `include "pto_fix_atomic.vh"

@@ -39,8 +39,8 @@ module pto_gm_guard #(
   localparam integer PageBits = AddrWidth - 12;
   localparam [Entries-1:0] ONE = {{(Entries - 1){1'b0}}, 1'b1};
 
-  reg [Entries-1:0]    held_q;
-  reg [IndexBits-1:0]  index_q;
+  reg [Entries-1:0]   held_q;
+  reg [IndexBits-1:0] index_q;
   // One vector each, not arrays: all places are compared at once.
   reg [Entries*PageBits-1:0] page_q;
   reg [Entries*BeatBits-1:0] first_q;
@@ -95,7 +95,7 @@ module pto_gm_guard #(
     input [PageBits-1:0]         page;
     input [BeatBits-1:0]         first;
     input [BeatBits-1:0]         final_beat;
-    reg   [Entries-1:0]          meets;
+    reg [Entries-1:0] meets;
     integer k;
     begin
       for (k = 0; k < Entries; k = k + 1)

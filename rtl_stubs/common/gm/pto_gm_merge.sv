@@ -19,36 +19,36 @@
 module pto_gm_merge #(
   parameter integer DataWidth = 256          // bits of the AXI data bus
 ) (
-  input  wire                   clk_i,        // clock
-  input  wire                   rst_ni,       // asynchronous reset, active low
-  input  wire                   word_valid_i, // a word is there
-  output wire                   word_ready_o, // it is taken
-  input  wire [DataWidth-1:0]   word_i,       // the word
-  input  wire [DataWidth/8-1:0] word_strb_i,  // bytes to write
-  input  wire                   word_last_i,  // last of its burst
+  input  wire                   clk_i,         // clock
+  input  wire                   rst_ni,        // asynchronous reset, active low
+  input  wire                   word_valid_i,  // a word is there
+  output wire                   word_ready_o,  // it is taken
+  input  wire [DataWidth-1:0]   word_i,        // the word
+  input  wire [DataWidth/8-1:0] word_strb_i,   // bytes to write
+  input  wire                   word_last_i,   // last of its burst
   input  wire pto_atomic_t      word_update_i, // its atomic update
-  input  wire                   go_valid_i,   // it is decided what happens to the burst
-  input  wire                   go_drop_i,    // its words are dropped
-  input  wire                   go_joins_i,   // it joins the burst before
-  output wire                   go_ready_o,   // its last word has been taken
-  input  wire                   beat_valid_i, // what GM held is there
-  output wire                   beat_ready_o, // it is taken
-  input  wire [DataWidth-1:0]   beat_i,       // what GM held
-  output wire                   m_axi_wvalid, // word offered
-  input  wire                   m_axi_wready, // word taken
-  output wire [DataWidth-1:0]   m_axi_wdata,  // word
-  output wire [DataWidth/8-1:0] m_axi_wstrb,  // byte strobes
-  output wire                   m_axi_wlast   // last word of the burst
+  input  wire                   go_valid_i,    // it is decided what happens to the burst
+  input  wire                   go_drop_i,     // its words are dropped
+  input  wire                   go_joins_i,    // it joins the burst before
+  output wire                   go_ready_o,    // its last word has been taken
+  input  wire                   beat_valid_i,  // what GM held is there
+  output wire                   beat_ready_o,  // it is taken
+  input  wire [DataWidth-1:0]   beat_i,        // what GM held
+  output wire                   m_axi_wvalid,  // word offered
+  input  wire                   m_axi_wready,  // word taken
+  output wire [DataWidth-1:0]   m_axi_wdata,   // word
+  output wire [DataWidth/8-1:0] m_axi_wstrb,   // byte strobes
+  output wire                   m_axi_wlast    // last word of the burst
 );
   localparam integer Bytes = DataWidth / 8;
 
   // Stages 0 to 3; stage 3 is the W channel.
-  reg  [3:0]           valid_q;
-  reg  [3:0]           last_q;               // last word of its burst
-  reg  [3:0]           chain_q;              // writes the bus word of old_q
-  reg  [4*Bytes-1:0]   strb_q;
-  reg                  first_q;              // the next word is the first of its burst
-  reg  [DataWidth-1:0] old_q;                // last bus word, without the words in the stages
+  reg [3:0]           valid_q;
+  reg [3:0]           last_q;                // last word of its burst
+  reg [3:0]           chain_q;               // writes the bus word of old_q
+  reg [4*Bytes-1:0]   strb_q;
+  reg                 first_q;               // the next word is the first of its burst
+  reg [DataWidth-1:0] old_q;                 // last bus word, without the words in the stages
   integer              k, b;
 
   wire       atomic = word_update_i.kind != 3'd0;
@@ -59,7 +59,7 @@ module pto_gm_merge #(
                                            valid_q[3:1] != 3'b111, valid_q != 4'b1111};
   wire       room   = pass ? open[3] : open[0];
 
-  reg  [Bytes-1:0] written;                  // bytes that words in the stages write to old_q
+  reg [Bytes-1:0] written;                   // bytes that words in the stages write to old_q
   always @(*) begin
     written = {Bytes{1'b0}};
     for (k = 0; k < 4; k = k + 1)

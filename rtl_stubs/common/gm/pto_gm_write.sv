@@ -25,44 +25,44 @@ module pto_gm_write #(
   parameter integer GmDataWidth    = 256,    // bits of the AXI data bus
   parameter integer NumOutstanding = 16      // AXI bursts in flight in each direction
 ) (
-  input  wire                     clk_i,           // clock
-  input  wire                     rst_ni,          // asynchronous reset, active low
-  input  wire [`PTO_NUM_ACTIVE-1:0] err_i,       // per op: an access failed, move no more
-  input  wire [`PTO_NUM_ACTIVE*`PTO_ATOMIC_BITS-1:0] atomic_i,  // per op: update
-  input  wire                     burst_valid_i,   // a burst is to be written
-  output wire                     burst_ready_o,   // it is planned
-  input  wire pto_burst_t         burst_i,         // the burst
-  input  wire                     word_valid_i,    // a word is there, in the order of the bursts
-  output wire                     word_ready_o,    // it is taken
-  input  wire [3:0]               word_id_i,       // op number
-  input  wire [GmDataWidth-1:0]   word_i,          // the word
-  input  wire [GmDataWidth/8-1:0] word_strb_i,     // bytes to write
-  input  wire                     word_last_i,     // last of its burst
-  output wire [39:0]              m_axi_araddr,    // burst address
-  output wire [7:0]               m_axi_arlen,     // beats less 1
-  output wire                     m_axi_arvalid,   // burst offered
-  input  wire                     m_axi_arready,   // burst taken
-  input  wire [GmDataWidth-1:0]   m_axi_rdata,     // beat
-  input  wire [1:0]               m_axi_rresp,     // its response
-  input  wire                     m_axi_rlast,     // last beat of its burst
-  input  wire                     m_axi_rvalid,    // beat offered
-  output wire                     m_axi_rready,    // beat taken
-  output wire [39:0]              m_axi_awaddr,    // burst address
-  output wire [7:0]               m_axi_awlen,     // beats less 1
-  output wire                     m_axi_awvalid,   // burst offered
-  input  wire                     m_axi_awready,   // burst taken
-  output wire [GmDataWidth-1:0]   m_axi_wdata,     // beat
-  output wire [GmDataWidth/8-1:0] m_axi_wstrb,     // byte strobes
-  output wire                     m_axi_wlast,     // last beat of the burst
-  output wire                     m_axi_wvalid,    // beat offered
-  input  wire                     m_axi_wready,    // beat taken
-  input  wire [1:0]               m_axi_bresp,     // response
-  input  wire                     m_axi_bvalid,    // response offered
-  output wire                     m_axi_bready,    // response taken
-  output wire pto_err_t           rd_err_o,        // a beat came with an error: its bus word
-  output wire pto_err_t           wr_err_o,        // a response was an error: its burst
-  output wire                     end_valid_o,     // last response of an op, or its dropped end
-  output wire [3:0]               end_id_o         // op number
+  input  wire                       clk_i,         // clock
+  input  wire                       rst_ni,        // asynchronous reset, active low
+  input  wire [`PTO_NUM_ACTIVE-1:0] err_i,         // per op: an access failed, move no more
+  input  wire [`PTO_NUM_ACTIVE*`PTO_ATOMIC_BITS-1:0] atomic_i,      // per op: update
+  input  wire                       burst_valid_i, // a burst is to be written
+  output wire                       burst_ready_o, // it is planned
+  input  wire pto_burst_t           burst_i,       // the burst
+  input  wire                       word_valid_i,  // a word is there, in the order of the bursts
+  output wire                       word_ready_o,  // it is taken
+  input  wire [3:0]                 word_id_i,     // op number
+  input  wire [GmDataWidth-1:0]     word_i,        // the word
+  input  wire [GmDataWidth/8-1:0]   word_strb_i,   // bytes to write
+  input  wire                       word_last_i,   // last of its burst
+  output wire [39:0]                m_axi_araddr,  // burst address
+  output wire [7:0]                 m_axi_arlen,   // beats less 1
+  output wire                       m_axi_arvalid, // burst offered
+  input  wire                       m_axi_arready, // burst taken
+  input  wire [GmDataWidth-1:0]     m_axi_rdata,   // beat
+  input  wire [1:0]                 m_axi_rresp,   // its response
+  input  wire                       m_axi_rlast,   // last beat of its burst
+  input  wire                       m_axi_rvalid,  // beat offered
+  output wire                       m_axi_rready,  // beat taken
+  output wire [39:0]                m_axi_awaddr,  // burst address
+  output wire [7:0]                 m_axi_awlen,   // beats less 1
+  output wire                       m_axi_awvalid, // burst offered
+  input  wire                       m_axi_awready, // burst taken
+  output wire [GmDataWidth-1:0]     m_axi_wdata,   // beat
+  output wire [GmDataWidth/8-1:0]   m_axi_wstrb,   // byte strobes
+  output wire                       m_axi_wlast,   // last beat of the burst
+  output wire                       m_axi_wvalid,  // beat offered
+  input  wire                       m_axi_wready,  // beat taken
+  input  wire [1:0]                 m_axi_bresp,   // response
+  input  wire                       m_axi_bvalid,  // response offered
+  output wire                       m_axi_bready,  // response taken
+  output wire pto_err_t             rd_err_o,      // a beat came with an error: its bus word
+  output wire pto_err_t             wr_err_o,      // a response was an error: its burst
+  output wire                       end_valid_o,   // last response of an op, or its dropped end
+  output wire [3:0]                 end_id_o       // op number
 );
   localparam integer GmBytes   = GmDataWidth / 8;
   localparam integer GmLane    = $clog2(GmBytes);
@@ -81,8 +81,8 @@ module pto_gm_write #(
   wire [BeatBits-1:0]    burst_final = burst_first + burst_i.beats[BeatBits-1:0]
                                      - {{(BeatBits - 1){1'b0}}, 1'b1};
   wire                   burst_atomic = !burst_i.cut && burst_update.kind != 3'd0;
-  reg                    joins_q;            // the last burst was atomic, and not the end of its op
-  reg [39:GmLane] joins_word_q;   // its last bus word
+  reg             joins_q;                   // the last burst was atomic, and not the end of its op
+  reg [39:GmLane] joins_word_q;              // its last bus word
   wire                   burst_joins = burst_atomic && joins_q
                                     && burst_i.addr[39:GmLane] == joins_word_q;
   wire [8:0]             burst_reads = burst_i.beats - {8'd0, burst_joins};
@@ -98,10 +98,10 @@ module pto_gm_write #(
   end
 
   // ---- the next burst, with the read that it needs ----
-  wire                   next_valid, next_joins, next_reads, put;
-  wire pto_burst_t       next;
-  wire [BeatBits-1:0]    next_final, read_first;
-  wire [8:0]             read_beats;
+  wire                next_valid, next_joins, next_reads, put;
+  wire pto_burst_t    next;
+  wire [BeatBits-1:0] next_final, read_first;
+  wire [8:0]          read_beats;
 
   pto_fifo #(
     .Width(2 + `PTO_BURST_BITS + 2*BeatBits + 9),
@@ -119,8 +119,8 @@ module pto_gm_write #(
 
   // ---- a burst goes to all consumers at once ----
   // An end has no place in the guard, so it is planned when no other plan waits, and none after it.
-  wire                   guard_ready, read_ready, hit, plan_valid;
-  wire pto_burst_t       plan;
+  wire             guard_ready, read_ready, hit, plan_valid;
+  wire pto_burst_t plan;
   wire                   plan_open   = next.cut ? !plan_valid
                                      : guard_ready && !(plan_valid && plan.cut);
   assign put = next_valid && plan_open && (!next_reads || (read_ready && !hit));
@@ -176,11 +176,11 @@ module pto_gm_write #(
 
   // ---- write bursts; there is room for as many as the guard has places ----
   // The write of a burst that is read is not issued before the read was taken.
-  reg  [IndexBits:0]     taken_q;            // reads taken, with their write still planned
-  wire                   plan_ready, plan_waits, plan_joins, room_unused;
+  reg [IndexBits:0] taken_q;                 // reads taken, with their write still planned
+  wire              plan_ready, plan_waits, plan_joins, room_unused;
   wire                   plan_go     = plan_valid && !(plan_waits && taken_q == NONE);
   wire                   ar_fire     = m_axi_arvalid && m_axi_arready;
-  wire                   go_valid, go_drop, go_joins, go_ready;
+  wire go_valid, go_drop, go_joins, go_ready;
   assign plan_take = plan_go && plan_ready;
   assign plan_drop = err_i[plan.id];
   assign b_fire    = m_axi_bvalid && m_axi_bready;

@@ -124,7 +124,7 @@ module pto_fix_plan #(
     input [13:0] rows;
     input [11:0] columns;
     input [1:0]  by;
-    reg   [28:0] wide;                       // 2^12 rows fit L0C, 2^12 columns the field
+    reg [28:0] wide;                         // 2^12 rows fit L0C, 2^12 columns the field
     begin
       wide = {11'd0, elements};
       if (all) wide = {15'd0, rows} * {17'd0, columns};

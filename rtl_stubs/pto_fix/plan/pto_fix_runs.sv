@@ -24,19 +24,19 @@ module pto_fix_runs (
   input  wire                 piece_ready_i, // it is taken
   output wire pto_fix_piece_t piece_o        // the piece
 );
-  reg                 active_q;
-  pto_fix_runs_t      op_q;
-  reg [2:0]           space_q;
+  reg            active_q;
+  pto_fix_runs_t op_q;
+  reg [2:0]      space_q;
 
-  reg [12:0]          run_q;                 // indices
-  reg [6:0]           tile_q;
-  reg [15:0]          rep_q;
-  reg                 first_q;
-  reg [39:0]          addr_q;                // this piece
-  reg [26:0]          left_q;                // bytes of the run from here on
-  reg [39:0]          run_base_q;            // first byte of the run
-  reg [39:0]          tile_base_q;           // of the first run of the tile
-  reg [39:0]          rep_base_q;            // of the repeat
+  reg [12:0] run_q;                          // indices
+  reg [6:0]  tile_q;
+  reg [15:0] rep_q;
+  reg        first_q;
+  reg [39:0] addr_q;                         // this piece
+  reg [26:0] left_q;                         // bytes of the run from here on
+  reg [39:0] run_base_q;                     // first byte of the run
+  reg [39:0] tile_base_q;                    // of the first run of the tile
+  reg [39:0] rep_base_q;                     // of the repeat
 
   wire [12:0] to_page_end = 13'd4096 - {1'b0, addr_q[11:0]};
   wire        fits        = left_q <= {14'd0, to_page_end};

@@ -26,8 +26,8 @@ module pto_fix_walk (
 );
   localparam integer WordBits = 14;          // bits of an L0C word number
 
-  reg                active_q;
-  pto_fix_walk_t     op_q;
+  reg            active_q;
+  pto_fix_walk_t op_q;
 
   reg [12:0]         inner_q, outer_q;       // indices
   reg [6:0]          tile_q;

@@ -17,41 +17,41 @@ module pto_fix_gm #(
   parameter integer GmDataWidth    = 256,    // bits of the AXI data bus
   parameter integer NumOutstanding = 16      // AXI bursts in flight in each direction
 ) (
-  input  wire                     clk_i,         // clock
-  input  wire                     rst_ni,        // asynchronous reset, active low
-  input  wire [`PTO_NUM_ACTIVE-1:0] err_i,       // per op: an access failed, move no more
-  input  wire [`PTO_NUM_ACTIVE*`PTO_ATOMIC_BITS-1:0] atomic_i,  // per op: update
-  input  wire                     piece_valid_i, // a piece is there
-  output wire                     piece_ready_o, // it is taken
-  input  wire pto_fix_piece_t     piece_i,       // the piece
-  input  wire                     line_valid_i,    // 64 bytes are there
-  output wire                     line_ready_o,    // they are used up
-  input  wire [511:0]             line_i,          // the bytes
-  output wire [39:0]              m_axi_araddr,    // burst address
-  output wire [7:0]               m_axi_arlen,     // beats less 1
-  output wire                     m_axi_arvalid,   // burst offered
-  input  wire                     m_axi_arready,   // burst taken
-  input  wire [GmDataWidth-1:0]   m_axi_rdata,     // beat
-  input  wire [1:0]               m_axi_rresp,     // its response
-  input  wire                     m_axi_rlast,     // last beat of its burst
-  input  wire                     m_axi_rvalid,    // beat offered
-  output wire                     m_axi_rready,    // beat taken
-  output wire [39:0]              m_axi_awaddr,    // burst address
-  output wire [7:0]               m_axi_awlen,     // beats less 1
-  output wire                     m_axi_awvalid,   // burst offered
-  input  wire                     m_axi_awready,   // burst taken
-  output wire [GmDataWidth-1:0]   m_axi_wdata,     // beat
-  output wire [GmDataWidth/8-1:0] m_axi_wstrb,     // byte strobes
-  output wire                     m_axi_wlast,     // last beat of the burst
-  output wire                     m_axi_wvalid,    // beat offered
-  input  wire                     m_axi_wready,    // beat taken
-  input  wire [1:0]               m_axi_bresp,     // response
-  input  wire                     m_axi_bvalid,    // response offered
-  output wire                     m_axi_bready,    // response taken
-  output wire pto_err_t           rd_err_o,        // a beat came with an error: its bus word
-  output wire pto_err_t           wr_err_o,        // a response was an error: its burst
-  output wire                     end_valid_o,     // last response of an op, or its dropped end
-  output wire [3:0]               end_id_o         // op number
+  input  wire                       clk_i,         // clock
+  input  wire                       rst_ni,        // asynchronous reset, active low
+  input  wire [`PTO_NUM_ACTIVE-1:0] err_i,         // per op: an access failed, move no more
+  input  wire [`PTO_NUM_ACTIVE*`PTO_ATOMIC_BITS-1:0] atomic_i,      // per op: update
+  input  wire                       piece_valid_i, // a piece is there
+  output wire                       piece_ready_o, // it is taken
+  input  wire pto_fix_piece_t       piece_i,       // the piece
+  input  wire                       line_valid_i,  // 64 bytes are there
+  output wire                       line_ready_o,  // they are used up
+  input  wire [511:0]               line_i,        // the bytes
+  output wire [39:0]                m_axi_araddr,  // burst address
+  output wire [7:0]                 m_axi_arlen,   // beats less 1
+  output wire                       m_axi_arvalid, // burst offered
+  input  wire                       m_axi_arready, // burst taken
+  input  wire [GmDataWidth-1:0]     m_axi_rdata,   // beat
+  input  wire [1:0]                 m_axi_rresp,   // its response
+  input  wire                       m_axi_rlast,   // last beat of its burst
+  input  wire                       m_axi_rvalid,  // beat offered
+  output wire                       m_axi_rready,  // beat taken
+  output wire [39:0]                m_axi_awaddr,  // burst address
+  output wire [7:0]                 m_axi_awlen,   // beats less 1
+  output wire                       m_axi_awvalid, // burst offered
+  input  wire                       m_axi_awready, // burst taken
+  output wire [GmDataWidth-1:0]     m_axi_wdata,   // beat
+  output wire [GmDataWidth/8-1:0]   m_axi_wstrb,   // byte strobes
+  output wire                       m_axi_wlast,   // last beat of the burst
+  output wire                       m_axi_wvalid,  // beat offered
+  input  wire                       m_axi_wready,  // beat taken
+  input  wire [1:0]                 m_axi_bresp,   // response
+  input  wire                       m_axi_bvalid,  // response offered
+  output wire                       m_axi_bready,  // response taken
+  output wire pto_err_t             rd_err_o,      // a beat came with an error: its bus word
+  output wire pto_err_t             wr_err_o,      // a response was an error: its burst
+  output wire                       end_valid_o,   // last response of an op, or its dropped end
+  output wire [3:0]                 end_id_o       // op number
 );
   localparam integer GmBytes   = GmDataWidth / 8;
   localparam integer GmLane    = $clog2(GmBytes);
@@ -62,7 +62,7 @@ module pto_fix_gm #(
   localparam [12:0] LAST_LANE = GmBytes[12:0] - 13'd1;
   wire [12:0]            piece_end   = {{(13 - GmLane){1'b0}}, piece_i.addr[GmLane-1:0]}
                                      + piece_i.len + LAST_LANE;  // from the first bus word
-  wire                   words_ready, burst_ready;
+  wire words_ready, burst_ready;
   assign piece_ready_o = words_ready && burst_ready;
 
   // ---- words ----
@@ -99,7 +99,8 @@ module pto_fix_gm #(
     .clk_i, .rst_ni,
     .row_valid_i   (cut_valid),
     .row_ready_o   (cut_take),
-    .row_i         ({2'd0, cut_id, 3'd0, 8'd0, cut_addr, 7'd0, cut_len, 6'd0, 8'd0, cut_len, 35'd0}),
+    .row_i         ({2'd0, cut_id, 3'd0, 8'd0, cut_addr, 7'd0, cut_len, 6'd0, 8'd0, cut_len,
+                      35'd0}),
     .err_i         ({`PTO_NUM_ACTIVE{1'b0}}),
     .line_valid_i, .line_ready_o, .line_i,
     .out_valid_o   (word_valid),
@@ -114,10 +115,10 @@ module pto_fix_gm #(
   );
 
   // ---- bursts ----
-  wire                    next_valid, next_ready, next_last;
-  wire [3:0]              next_id;
-  wire [39:GmLane]        next_addr;
-  wire [BeatBits:0]       next_beats;
+  wire              next_valid, next_ready, next_last;
+  wire [3:0]        next_id;
+  wire [39:GmLane]  next_addr;
+  wire [BeatBits:0] next_beats;
 
   pto_fifo #(
     .Width(1 + 4 + 40 - GmLane + BeatBits + 1),
