@@ -65,8 +65,7 @@ module pto_row_path #(
 
   pto_fifo #(
     .Width(`PTO_LANES_BITS),
-    .Depth(RowDepth),
-    .Ram(1)
+    .Depth(RowDepth)
   ) u_align_rows (
     .clk_i, .rst_ni,
     .wr_valid_i (row_put && row_reads),
@@ -106,8 +105,7 @@ module pto_row_path #(
 
       pto_fifo #(
         .Width(2 + 1 + 17),
-        .Depth(RowDepth),
-        .Ram(1)
+        .Depth(RowDepth)
       ) u_line_rows (
         .clk_i, .rst_ni,
         .wr_valid_i (row_put && row_reads),
@@ -162,8 +160,7 @@ module pto_row_path #(
 
   pto_fifo #(
     .Width(WordsBits),
-    .Depth(RowDepth),
-    .Ram(1)
+    .Depth(RowDepth)
   ) u_word_rows (
     .clk_i, .rst_ni,
     .wr_valid_i (row_put),

@@ -45,24 +45,28 @@ module pto_dma_front #(
   wire pto_verdict_t       verdict_0, verdict_1;
   wire pto_dma_job_t       job_0, job_1;
   wire                     order_ready, order_valid, first;
-  wire                      check = HasBurst && (!HasStrided || BURST_OPS[head[`PTO_DESC_OPCODE]]);
+  wire                     check = HasBurst && (!HasStrided || BURST_OPS[head[`PTO_DESC_OPCODE]]);
 
-  pto_fifo #(
-    .Width(1),
-    .Depth(16)
-  ) u_order (
-    .clk_i, .rst_ni,
-    .wr_valid_i (head_valid && head_ready),
-    .wr_ready_o (order_ready),
-    .wr_data_i  (check),
-    .rd_valid_o (order_valid),
-    .rd_ready_i (job_valid && job_ready),
-    .rd_data_o  (first)
-  );
   assign head_ready = order_ready && is_ready[check];
   assign job_valid  = order_valid && is_valid[first];
 
   generate
+    if (HasStrided && HasBurst) begin : gen_order
+      pto_fifo #(
+        .Width(1),
+        .Depth(16)
+      ) u_order (
+        .clk_i, .rst_ni,
+        .wr_valid_i (head_valid && head_ready),
+        .wr_ready_o (order_ready),
+        .wr_data_i  (check),
+        .rd_valid_o (order_valid),
+        .rd_ready_i (job_valid && job_ready),
+        .rd_data_o  (first)
+      );
+    end else begin : gen_one
+      assign {order_ready, order_valid, first} = {1'b1, 1'b1, HasBurst};
+    end
     if (HasStrided) begin : gen_strided
       pto_dma_check #(
         .Ops            (Ops),
