@@ -37,6 +37,9 @@ WIDTH = "256"
 REPEATED = ("pto_gm_combine", "pto_fix_lane")
 """Modules of which a unit has many: mapped once, with a row of their own, for time."""
 
+MOST_LEVELS = 40
+"""Of any path; a deeper one is an error."""
+
 MIN_YOSYS = "0.40"
 
 WRITE = "--write"
@@ -231,7 +234,16 @@ def drift(rows: Sequence[Row], known: dict[tuple[str, int], Row]) -> list[str]:
         moved = [f"{what} {was} -> {now}" for what, was, now in pairs if was != now]
         if moved:
             lines.append(f"{row.name} at {row.bits} bits: {', '.join(moved)}")
+    kept = {(row.name, row.bits) for row in merged(rows, known)}
+    lines += [f"{name} at {bits} bits is gone" for name, bits in known if (name, bits) not in kept]
     return lines
+
+
+def merged(rows: Sequence[Row], known: dict[tuple[str, int], Row]) -> list[Row]:
+    """Returns rows and those of the page of other engines and widths, by engine and width."""
+    anew = {(row.name.split("/")[0], row.bits) for row in rows}
+    old = [row for row in known.values() if (row.name.split("/")[0], row.bits) not in anew]
+    return sorted([*rows, *old], key=lambda row: (row.name.split("/")[0], row.bits))
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -254,17 +266,17 @@ def _run(arguments: Sequence[str]) -> int:
     known = read_table(text)
     moved = drift(rows, known)
     if WRITE in arguments:
-        known |= {(row.name, row.bits): row for row in rows}
         before, after = text.split(table([]), 1)
         rest = after.split("\n\n", 1)[1:]
-        PAGE.write_text(
-            before + table(list(known.values())) + "".join(f"\n{part}" for part in rest)
-        )
+        PAGE.write_text(before + table(merged(rows, known)) + "".join(f"\n{part}" for part in rest))
         print(f"wrote {PAGE.relative_to(ROOT)}")
     for line in moved:
         print(f"changed  {line}")
     print(f"synth: {len(moved)} of {len(rows)} rows differ from {PAGE.relative_to(ROOT)}")
-    return 0
+    deep = [row for row in rows if row.levels > MOST_LEVELS]
+    for row in deep:
+        print(f"too deep {row.name} at {row.bits} bits: {row.levels} levels, legal: {MOST_LEVELS}")
+    return 1 if deep else 0
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ import pytest
 from tb.common.errors import PtoError
 from tb.setup import synth
 from tb.setup.lint import Top, find_tops
-from tb.setup.synth import Row, drift, read_table, table
+from tb.setup.synth import Row, drift, merged, read_table, table
 
 ROWS = [Row("pto_x", 128, 70, 9, 64, 12, "a_q to b_q"), Row("pto_x", 256, 90, 9, 128, 14, "a_q")]
 
@@ -95,6 +95,19 @@ def test_rows_that_differ_from_the_page_are_named() -> None:
         "pto_x at 128 bits: flip-flops 9 -> 8, levels 12 -> 13",
         "pto_x at 256 bits is new",
     ]
+
+
+def test_rows_of_units_that_are_gone_leave_the_page() -> None:
+    unit = Row("pto_x/pto_part", 128, 7, 1, 0, 3, "d_q")
+    known = read_table(table([ROWS[1], unit]))
+    assert merged(ROWS[:1], known) == ROWS
+    assert drift(ROWS[:1], known)[-1] == "pto_x/pto_part at 128 bits is gone"
+
+
+def test_no_engine_on_the_page_has_a_deep_path() -> None:
+    rows = read_table(synth.PAGE.read_text()).values()
+    assert {row.bits for row in rows} == {128, 256, 512}
+    assert max(row.levels for row in rows) <= synth.MOST_LEVELS
 
 
 def test_an_unknown_engine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
