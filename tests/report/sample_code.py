@@ -25,7 +25,11 @@ _SOURCES = {
         "common/pto_fifo.sv",
     ),
     "mte3": ("pto_mte3/pto_gm_store.sv", "common/pto_axi_write.sv"),
-    "fix": ("pto_fix/pto_fix_check.sv", "pto_fix/write/pto_fix_gm.sv", "pto_fix/plan/pto_fix_walk.sv"),
+    "fix": (
+        "pto_fix/pto_fix_check.sv",
+        "pto_fix/write/pto_fix_gm.sv",
+        "pto_fix/plan/pto_fix_walk.sv",
+    ),
 }
 
 
