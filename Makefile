@@ -132,7 +132,7 @@ SCHEDULES.help    := latencies and issue orders to draw for make program; all mu
 MAKE_VARIABLES := ARGS FULL PTO_SHARE SINCE PYTHON PTO_NO_INSTALL PTO_BUILDS
 
 ARGS.default           := none
-ARGS.help              := more options for pytest (make test), make program and make prove-arith, names of checks (make lint) or engines (make synth)
+ARGS.help              := more options for pytest (make test), make program and make prove-arith, names of checks (make lint), engines (make synth) or units (make prove-rtl)
 PYTHON.default         := the first suitable one of python3.11, python3, ...
 PYTHON.help            := Python 3.11 or newer that creates .venv
 PTO_NO_INSTALL.default := empty
@@ -174,7 +174,8 @@ TAKES.test        := PTO_SHARE SINCE ARGS
 TAKES.nightly     := $(NIGHT_VARIABLES) SEED DUT PROFILE FULL SINCE ARGS
 TAKES.bench       := SEED JSON
 TAKES.prove-arith := ARGS
-TAKES.synth := ARGS
+TAKES.prove-rtl   := ARGS
+TAKES.synth       := ARGS
 TAKES.lint        := ARGS
 TAKES.doctor      := JSON
 TAKES.always      := PYTHON PTO_NO_INSTALL PTO_BUILDS PTO_FRESH_SEED SHELL
@@ -231,7 +232,7 @@ $(TESTS): $(BASE) requirements-test.lock
 	@$(PY) -m tb.setup.install tests
 	@touch $@
 
-.PHONY: force run program check test nightly bench prove-arith lint synth doctor licenses setup help clean distclean icarus fst
+.PHONY: force run program check test nightly bench prove-arith prove-rtl lint synth doctor licenses setup help clean distclean icarus fst
 
 force:
 
@@ -276,6 +277,9 @@ bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED and JSON
 
 prove-arith: $(BASE) $(VERILATOR) ## the write-back arithmetic against its reference over all inputs
 	@$(PY) -m tb prove-arith $(ARGS)
+
+prove-rtl: $(BASE) $(TESTS) ## properties of parts of the engines, proven without a bound, takes ARGS
+	@$(PY) -m tb.prove.rtl $(ARGS)
 
 lint: $(BASE) $(VERILATOR) $(LINT) $(CLUSTER) $(TESTS) icarus ## every static check of Verilog and Python
 	@$(PY) -m tb.setup.lint $(ARGS)

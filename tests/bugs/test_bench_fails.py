@@ -176,7 +176,7 @@ def test_simulated_time_that_does_not_advance_is_a_hang() -> None:
     assert "no progress for 12 s" in record.message
     (report,) = record.failures
     assert "in flight at the end" in report
-    assert "mte2:" in report
+    assert "mte1:" in report
 
 
 def test_killed_simulator_is_a_crash(start: Callable[..., Run]) -> None:

@@ -93,6 +93,7 @@ def test_help_lists_every_variable_with_its_default(project: Project) -> None:
         "nightly",
         "bench",
         "prove-arith",
+        "prove-rtl",
         "lint",
         "synth",
         "doctor",

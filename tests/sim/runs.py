@@ -17,7 +17,7 @@ from tb.run.testlist import planned_test
 WRONG_DONES = """
 module = "wrong_done_mte2"
 slot = "mte2"
-sources = ["wrong_done_mte2.v", "rtl/pto_mte2/*.v", "rtl/common/**/*.sv"]
+sources = ["wrong_done_mte2.v", "rtl/pto_mte2/*.sv", "rtl/common/**/*.sv"]
 include_dirs = ["rtl/common"]
 parameters = {{ Fault = {fault} }}
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.sim
 LIMITED = """
 module = "pto_mte1"
 slot = "mte1"
-sources = ["{rtl}/pto_mte1/*.v", "{rtl}/common/**/*.v"]
+sources = ["{rtl}/pto_mte1/*.sv", "{rtl}/common/**/*.sv"]
 include_dirs = ["{rtl}/common"]
 
 [capabilities]

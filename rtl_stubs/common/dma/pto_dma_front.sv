@@ -29,8 +29,7 @@ module pto_dma_front #(
   input  wire           row_ready_i, // it is taken
   output wire pto_row_t row_o        // the row
 );
-  localparam [255:0] BURST_OPS = (256'd1 << `PTO_OP_MTE_UB_UB) | (256'd1 << `PTO_OP_MTE_UB_L1)
-                               | (256'd1 << `PTO_OP_MTE_L1_BT) | (256'd1 << `PTO_OP_MTE_L1_FB);
+  localparam [255:0] BURST_OPS = `PTO_BURST_OPS;
   localparam HasBurst   = |(Ops & BURST_OPS);
   localparam HasStrided = |(Ops & ~BURST_OPS);
 

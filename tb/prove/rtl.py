@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``make prove-rtl``: properties of the parts of the engines, proven without a bound.
+
+A file of ``tb/prove/units`` is a module ``prove`` around one part, with its properties as labelled
+assertions; its comments name the sources and the parameters to prove it with. A label ``reach_*``
+asserts that something never happens, and must be refuted: the assumptions leave it to do. A label
+``lemma*`` may name registers of the part. Lemmas stand first: each is proven with those before it
+assumed, and the other properties with all of them; a property whose lemma is not proven is not
+proven either. Yosys turns each property into an AIGER file, and the ABC inside it proves it by PDR,
+or searches a counterexample to a stated depth where that does not end. A counterexample is written
+as the values of the inputs, clock by clock.
+``python -m tb.prove.rtl [UNIT ...] [--seconds N]``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.setup import tools
+from tb.setup.synth import yosys_program
+
+UNITS = ROOT / "tb/prove/units"
+REPORTS = Path("sim_build/prove-rtl")
+RTL = Path("rtl_stubs")
+SECONDS = 60
+"""Time limit of a proof."""
+DEPTH = 20
+"""Clocks of the search for a counterexample where a proof does not end."""
+
+PROVEN, REFUTED, BOUNDED, UNDECIDED = "proven", "refuted", "bounded", "undecided"
+REACH, LEMMA = "reach_", "lemma"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A file of properties.
+
+    Attributes:
+        name: Name of the file, and of the part.
+        sources: Sources of the part, below ``rtl_stubs``.
+        variants: Parameters of the module ``prove``, one mapping for each proof.
+        labels: Names of the properties.
+    """
+
+    name: str
+    sources: tuple[Path, ...]
+    variants: tuple[Mapping[str, str], ...]
+    labels: tuple[str, ...]
+
+    def assumed(self, label: str) -> tuple[str, ...]:
+        """Returns the lemmas that the proof of a property assumes: those before it, or all."""
+        lemmas = tuple(name for name in self.labels if name.startswith(LEMMA))
+        return lemmas[: lemmas.index(label)] if label in lemmas else lemmas
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is known of a property.
+
+    Attributes:
+        unit, variant, label: The property.
+        verdict: PROVEN, REFUTED, BOUNDED (no counterexample within DEPTH clocks) or UNDECIDED.
+        seconds: Time it took.
+        clocks: Clock in which a counterexample fails, else 0.
+        story: File with its inputs, clock by clock, or None.
+    """
+
+    unit: str
+    variant: str
+    label: str
+    verdict: str
+    seconds: float
+    clocks: int = 0
+    story: Path | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether that is what is asked for."""
+        return self.verdict == (REFUTED if self.label.startswith(REACH) else PROVEN)
+
+    def line(self) -> str:
+        """Returns a line for a person."""
+        text = f"{self.verdict if self.ok else self.verdict.upper():<9} {self.seconds:6.1f} s"
+        text = f"{text}  {self.unit} {self.variant}{' ' if self.variant else ''}{self.label}"
+        if self.verdict == BOUNDED:
+            text += f": no counterexample within {DEPTH} clocks, which is no proof"
+        if self.story and not self.ok:
+            text += f": fails at clock {self.clocks}, {self.story}"
+        return text
+
+
+def read_unit(path: Path) -> Unit:
+    """Reads the comments and labels of a file of properties.
+
+    Raises:
+        PtoError: it names no source, or has no property.
+    """
+    text = path.read_text()
+    sources = re.search(r"^// Sources: (.*)$", text, re.MULTILINE)
+    labels = tuple(re.findall(r"^\s*(\w+): assert", text, re.MULTILINE))
+    if not sources or not labels:
+        raise PtoError(
+            "a file of properties needs a line `// Sources: FILE ...` and labelled assertions",
+            where=str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path),
+        )
+    variants = re.findall(r"^// Variant: (.*)$", text, re.MULTILINE) or [""]
+    return Unit(
+        path.stem,
+        tuple(RTL / name for name in sources[1].split()),
+        tuple(dict(pair.split("=") for pair in line.split()) for line in variants),
+        labels,
+    )
+
+
+def _run(lines: Sequence[str], name: Path, seconds: float | None = None) -> tuple[int, str]:
+    (ROOT / name).write_text("\n".join([*lines, ""]))
+    return tools.run([yosys_program(), "-q", "-s", name], {}, ROOT, seconds)
+
+
+def prepare(
+    unit: Unit, variant: Mapping[str, str], folder: Path, replaced: Mapping[Path, Path]
+) -> None:
+    """Writes one AIGER file for each property of a unit.
+
+    Raises:
+        PtoError: Yosys cannot read a source.
+    """
+    sources = [replaced.get(path, path) for path in unit.sources]
+    lines = [
+        " ".join(["read_verilog -sv -formal -I rtl_stubs/common", *map(str, sources)]),
+        f"read_verilog -sv -formal -I rtl_stubs/common tb/prove/units/{unit.name}.sv",
+        *(f"chparam -set {key} {value} prove" for key, value in variant.items()),
+        "prep -top prove -flatten",
+        "async2sync",
+        "chformal -lower",
+        "memory -nomap",
+        "memory_map -formal",
+        "opt -full",
+        "techmap",
+        "dffunmap",
+        "setundef -anyseq",
+        "aigmap",
+        "opt_clean",
+        "design -save all",
+    ]
+    for label in unit.labels:
+        before = unit.assumed(label)
+        others = " ".join(f"n:{name} %d" for name in (label, *before))
+        lines += [
+            "design -load all",
+            f"delete t:$assert {others}",
+            *(f"chformal -assert2assume n:{name}" for name in before),
+            "opt_expr",
+            "opt_clean",
+            f"tee -q -o {folder}/{label}.cell dump t:$assert n:{label} %i",
+            f"write_aiger -zinit -no-startoffset -map {folder}/{label}.map {folder}/{label}.aig",
+        ]
+    code, output = _run(lines, folder / "prepare.ys")
+    if code:
+        raise PtoError(
+            f"the properties of {unit.name} cannot be read:\n{output[-2000:]}",
+            where=str(folder / "prepare.ys"),
+            remedy="correct the source; the script runs alone with `yosys -s`",
+        )
+
+
+def decide(unit: Unit, variant: str, folder: Path, seconds: float, label: str) -> Finding:
+    """Proves or refutes one property."""
+    started = time.monotonic()
+    status = folder / f"{label}.status"
+    (ROOT / status).unlink(missing_ok=True)
+    head = f"+strash; backup; read_aiger {folder}/{label}.aig; fold"
+    tail = f"write_status {status}; write_cex -a {folder}/{label}.cex; restore; map"
+    trivial = ["read_verilog tb/prove/units/trivial.v", "hierarchy -top trivial", "techmap"]
+    # What Yosys saw to be true always, ABC calls unknown.
+    constant = "connect \\A 1'1" in (ROOT / folder / f"{label}.cell").read_text()
+    verdict = PROVEN if constant else UNDECIDED
+    for engine, limit, unsat in (
+        (f"pdr -T {seconds:.0f}", seconds, PROVEN),
+        (f"bmc3 -F {DEPTH} -T {seconds:.0f}", seconds, BOUNDED),
+    ):
+        if verdict != UNDECIDED:
+            break
+        script = [*trivial, f'abc -script "{head}; {engine}; {tail}"']
+        _run(script, folder / f"{label}.ys", 2 * limit + 30)
+        text = (ROOT / status).read_text() if (ROOT / status).is_file() else ""
+        if "snl_UNSAT" in text or (unsat == BOUNDED and text):
+            verdict = unsat
+        if "snl_SAT" in text:
+            verdict = REFUTED
+    clocks, story = _story(folder, label) if verdict == REFUTED else (0, None)
+    return Finding(unit.name, variant, label, verdict, time.monotonic() - started, clocks, story)
+
+
+def _story(folder: Path, label: str) -> tuple[int, Path]:
+    """Writes a counterexample as values of the inputs, clock by clock.
+
+    Returns:
+        The clock in which the property fails, and the file.
+    """
+    state, *rows = [
+        row for row in (ROOT / folder / f"{label}.cex").read_text().split() if row.isdigit()
+    ]
+    del state  # All zero: free initial values are inputs of the first clock.
+    bits: dict[str, list[tuple[int, int]]] = {}
+    free: dict[str, list[tuple[int, int]]] = {}
+    for line in (ROOT / folder / f"{label}.map").read_text().splitlines():
+        kind, index, bit, name = (line.split(maxsplit=3) + [""] * 3)[:4]
+        if kind in ("input", "init"):
+            (bits if kind == "input" else free).setdefault(name, []).append((int(index), int(bit)))
+    lines = [f"clock {0:>3}: registers without reset: {_values(free, rows[0])}"] if free else []
+    lines += [f"clock {clock:>3}: {_values(bits, row)}" for clock, row in enumerate(rows)]
+    story = folder / f"{label}.txt"
+    (ROOT / story).write_text("\n".join([*lines, ""]))
+    return len(rows) - 1, story
+
+
+def _values(names: Mapping[str, Sequence[tuple[int, int]]], row: str) -> str:
+    values = {
+        name: sum(int(row[index]) << bit for index, bit in places) for name, places in names.items()
+    }
+    return ", ".join(f"{name} {value:#x}" for name, value in values.items() if value) or "all 0"
+
+
+def prove(
+    units: Sequence[Unit], seconds: float = SECONDS, replaced: Mapping[Path, Path] | None = None
+) -> Iterator[Finding]:
+    """Decides the properties of units, two at a time, and yields each as it is known."""
+    with ThreadPoolExecutor(2) as pool:
+        for unit in units:
+            for number, variant in enumerate(unit.variants):
+                folder = REPORTS / f"{unit.name}-{number}"
+                (ROOT / folder).mkdir(parents=True, exist_ok=True)
+                prepare(unit, variant, folder, replaced or {})
+                name = " ".join(f"{key}={value}" for key, value in variant.items())
+                verdicts = {}
+                for finding in pool.map(partial(decide, unit, name, folder, seconds), unit.labels):
+                    verdicts[finding.label] = finding.verdict
+                    if finding.verdict == PROVEN and any(
+                        verdicts[lemma] != PROVEN for lemma in unit.assumed(finding.label)
+                    ):
+                        finding = dataclasses.replace(finding, verdict=UNDECIDED)
+                    yield finding
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Proves the named units, or all; returns 1 if a property fails, 3 if one is undecided."""
+    known = sorted(path.stem for path in UNITS.glob("*.sv"))
+    parser = argparse.ArgumentParser(prog="make prove-rtl ARGS=")
+    parser.add_argument("units", nargs="*", metavar="UNIT", help=", ".join(known))
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="limit of each proof")
+    chosen = parser.parse_args(words)
+    try:
+        unknown = [name for name in chosen.units if name not in known]
+        if unknown:
+            raise PtoError(f"no unit {unknown[0]!r}", legal=", ".join(known))
+        units = [read_unit(UNITS / f"{name}.sv") for name in chosen.units or known]
+        started, findings = time.monotonic(), []
+        for finding in prove(units, chosen.seconds):
+            findings.append(finding)
+            print(finding.line(), flush=True)
+    except PtoError as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    failed = [f for f in findings if not f.ok and f.verdict in (PROVEN, REFUTED)]
+    unproven = [f for f in findings if not f.ok and f not in failed]
+    end = "FAIL" if failed else "UNDECIDED" if unproven else "PASS"
+    print(
+        f"{end} {sum(f.ok for f in findings)} of {len(findings)} properties of {len(units)} units, "
+        f"{time.monotonic() - started:.0f} s"
+    )
+    return 1 if failed else 3 if unproven else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Properties of pto_front with tags of 2 bits: ops are reported in order, each once and only when it
+// has finished, with its tag, its verdict and its first error, also when three errors come in one
+// clock. An op of one number is followed.
+// Sources: common/pto_front.sv common/pto_fifo.sv common/pto_ram.sv
+// Variant: Id=4'd0
+// Variant: Id=4'd13
+// Bugs: tag_7_bit:its_tag done_falls:stable last_error_instead_of_first:its_status second_error_of_a_clock_is_lost:error_seen
+`include "pto_records.vh"
+
+module prove #(
+  parameter [3:0] Id = 4'd0                  // number of the op that is followed
+) (
+  input wire          clk,
+  input wire          desc_valid,
+  input wire [511:0]  desc,
+  input wire [1:0]    desc_tag,
+  input wire          head_ready,
+  input wire          job_valid,
+  input pto_verdict_t verdict,
+  input wire [1:0]    job_tag,
+  input wire          start_ready,
+  input pto_err_t     err_a,
+  input pto_err_t     err_b,
+  input pto_err_t     err_c,
+  input wire          fin_valid,
+  input wire [3:0]    fin_id,
+  input wire          done_ready,
+  input wire          mark                   // follow the op that enters
+);
+  reg rst_n = 1'b0;
+  always @(posedge clk) rst_n <= 1'b1;
+
+  wire         desc_ready, busy, done_valid, head_valid, job_ready, start_valid;
+  wire [1:0]   done_tag, head_tag;
+  wire [2:0]   status;
+  wire [7:0]   rule;
+  wire [39:0]  addr;
+  wire [15:0]  err, err_now;
+  wire [511:0] head;
+  wire [3:0]   start_id;
+  pto_front #(.TagWidth(2), .QueueDepth(2)) u_front (
+    .clk_i(clk), .rst_ni(rst_n), .desc_valid_i(desc_valid), .desc_ready_o(desc_ready),
+    .desc_i(desc), .desc_tag_i(desc_tag), .busy_o(busy), .done_valid_o(done_valid),
+    .done_ready_i(done_ready), .done_tag_o(done_tag), .done_status_o(status), .done_rule_o(rule),
+    .done_addr_o(addr), .err_a_i(err_a), .err_b_i(err_b), .err_c_i(err_c), .err_o(err),
+    .err_now_o(err_now), .fin_valid_i(fin_valid), .fin_id_i(fin_id), .head_valid_o(head_valid),
+    .head_ready_i(head_ready), .head_o(head), .head_tag_o(head_tag), .job_valid_i(job_valid),
+    .job_ready_o(job_ready), .job_verdict_i(verdict), .job_tag_i(job_tag), .check_busy_i(1'b0),
+    .start_valid_o(start_valid), .start_ready_i(start_ready), .start_id_o(start_id)
+  );
+  (* hierconn *) wire [4:0] \u_front.new_ptr_q ;
+  (* hierconn *) wire [4:0] \u_front.done_ptr_q ;
+
+  // Ops in flight: how many, and which have numbers whose accesses go on.
+  reg  [4:0]  count = 5'd0;
+  reg  [15:0] open = 16'd0;
+  wire        enter = rst_n && job_valid && job_ready;
+  wire        leave = rst_n && done_valid && done_ready;
+
+  // The followed op.
+  reg         marked = 1'b0;
+  reg  [4:0]  before;                        // ops before it
+  wire [3:0]  id = Id;
+  reg  [1:0]  tag;
+  reg         bad, finished, failed;
+  reg  [7:0]  its_rule;
+  reg  [2:0]  its_code;
+  reg  [39:0] its_addr;
+  wire        hit_a = err_a.valid && err_a.id == id;
+  wire        hit_b = err_b.valid && err_b.id == id;
+  wire        hit_c = err_c.valid && err_c.id == id;
+
+  always @(posedge clk) if (rst_n) begin
+    count <= count + {4'd0, enter} - {4'd0, leave};
+    if (enter) open[start_id] <= !verdict.idle;
+    if (fin_valid) open[fin_id] <= 1'b0;
+    if (!marked && enter && mark && start_id == Id) begin
+      marked   <= 1'b1;
+      before   <= count - {4'd0, leave};
+      tag      <= job_tag;
+      bad      <= verdict.bad;
+      its_rule <= verdict.rule;
+      finished <= verdict.idle;
+      failed   <= 1'b0;
+    end else if (marked) begin
+      if (leave && before == 5'd0) marked <= 1'b0;
+      else if (leave) before <= before - 5'd1;
+      if (fin_valid && fin_id == id) finished <= 1'b1;
+      if (!failed && (hit_a || hit_b || hit_c)) begin
+        failed     <= 1'b1;
+        its_code   <= hit_a ? err_a.status : hit_b ? err_b.status : err_c.status;
+        its_addr   <= hit_a ? err_a.addr : hit_b ? err_b.addr : err_c.addr;
+      end
+    end
+  end
+
+  reg         held = 1'b0;
+  reg  [52:0] held_done;
+  always @(posedge clk) if (rst_n) begin
+    held      <= done_valid && !done_ready;
+    held_done <= {done_tag, status, rule, addr};
+  end
+
+  integer     i;
+  reg  [15:0] flying;                        // numbers of ops in flight
+  wire front = marked && before == 5'd0;     // it is the oldest
+  always @* begin
+    for (i = 0; i < 16; i = i + 1)
+      flying[i] = {1'b0, i[3:0] - \u_front.done_ptr_q [3:0]} < count;
+    // Accesses are of ops that have started and not finished; a bad op is idle.
+    assume(!fin_valid || open[fin_id]);
+    assume(!err_a.valid || open[err_a.id]);
+    assume(!err_b.valid || open[err_b.id]);
+    assume(!err_c.valid || open[err_c.id]);
+    assume(!verdict.bad || verdict.idle);
+    if (rst_n) begin
+      lemma_count: assert(\u_front.new_ptr_q - \u_front.done_ptr_q == count);
+      lemma_flying: assert((open & ~flying) == 16'd0);
+      lemma_place: assert(!marked || (before < count
+                                      && id == \u_front.done_ptr_q [3:0] + before[3:0]));
+      lemma_ended: assert(!done_valid || !open[\u_front.done_ptr_q [3:0]]);
+      lemma_open: assert(!marked || open[id] == !finished);
+      stable: assert(!held || (done_valid && held_done == {done_tag, status, rule, addr}));
+      most: assert(count <= 5'd16);
+      not_before_end: assert(!front || done_valid == finished);
+      its_tag: assert(!(front && done_valid) || done_tag == tag);
+      its_verdict: assert(!(front && done_valid) || rule == (bad ? its_rule : 8'd0));
+      its_status: assert(!(front && done_valid) || bad || status == (failed ? its_code : 3'd0));
+      its_address: assert(!(front && done_valid) || bad || addr == (failed ? its_addr : 40'd0));
+      error_seen: assert(!marked || err[id] == failed);
+      starts: assert(start_valid == (job_valid && !verdict.idle && count != 5'd16));
+      idle: assert(busy || (count == 5'd0 && !head_valid));
+      reach_full: assert(count != 5'd16);
+      reach_two_errors: assert(!(marked && hit_a && hit_b && !failed));
+    end
+  end
+endmodule

