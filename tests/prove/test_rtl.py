@@ -33,7 +33,13 @@ def first(unit: rtl.Unit) -> rtl.Unit:
 
 @needs_yosys
 @pytest.mark.long
-@pytest.mark.parametrize("unit", UNITS.values(), ids=list(UNITS))
+@pytest.mark.parametrize(
+    "unit",
+    [
+        pytest.param(unit, id=name, marks=pytest.mark.share(*map(str, unit.sources)))
+        for name, unit in UNITS.items()
+    ],
+)
 def test_a_unit_is_proven(unit: rtl.Unit) -> None:
     findings = list(rtl.prove([first(unit)]))
     assert [finding.line() for finding in findings if not finding.ok] == []
