@@ -171,12 +171,12 @@ def slow_sink(name: str) -> KnobProfile:
 
 
 def late_answers(clocks: int) -> KnobProfile:
-    """Returns a profile in which answers come after many clocks, and done is taken as rarely.
+    """Returns a profile in which answers come after many clocks, and done is not taken.
 
     Nothing else stalls: what an engine can have in flight is in flight before the first answer.
     """
     latencies = dict.fromkeys((name for name in RANGES if name.endswith("_latency")), clocks)
-    return _profile("late_answers", **latencies, stall_done=KNOBS["stall_done"].high)
+    return _profile("late_answers", **latencies, stall_done=255)
 
 
 def near_latencies(rng: np.random.Generator) -> KnobProfile:

@@ -14,7 +14,7 @@ module pto_done_monitor #(
     input  wire                   rst_ni,
     input  wire [           31:0] seed,           // of the random stalls
     input  wire                   reseed,         // take the seed
-    input  wire [            7:0] stall_done,     // stalls in 256 clocks
+    input  wire [            7:0] stall_done,     // stalls in 256 clocks; 255: always
     input  wire                   after_valid_i,  // `done_ready` waits for `done_valid`
     input  wire                   pin_mode_i,     // `done_ready` is `pin_ready_i`
     input  wire                   copy_pins,      // toggles when it is to be copied
@@ -45,7 +45,7 @@ module pto_done_monitor #(
       if (!pin_mode_i && (stall_done != 8'd0 || after_valid_i || !done_ready)) begin
         if (stall_done != 8'd0) random = pto_next(random);
         done_ready <= (!after_valid_i || (done_valid && !done_ready)) &&
-            (stall_done == 8'd0 || random[7:0] >= stall_done);
+            (stall_done == 8'd0 || (random[7:0] >= stall_done && stall_done != 8'd255));
       end
     end
   end

@@ -163,6 +163,7 @@ def test_everything_answers_late_and_nothing_else_stalls() -> None:
         name for name in KNOBS if name.endswith("_latency")
     }
     assert {name for name in knobs if name.startswith("stall_") and knobs[name]} == {"stall_done"}
+    assert knobs["stall_done"] == 255  # never taken: what is held does not depend on chance
 
 
 def test_counts_of_a_state_have_the_names_of_what_is_open() -> None:
