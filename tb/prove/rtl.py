@@ -195,12 +195,17 @@ def decide(unit: Unit, variant: str, folder: Path, seconds: float, label: str) -
         script = [*trivial, f'abc -script "{head}; {engine}; {tail}"']
         _run(script, folder / f"{label}.ys", 2 * limit + 30)
         text = (ROOT / status).read_text() if (ROOT / status).is_file() else ""
-        if "snl_UNSAT" in text or (unsat == BOUNDED and text):
-            verdict = unsat
-        if "snl_SAT" in text:
-            verdict = REFUTED
+        verdict = judged(text, unsat)
     clocks, story = _story(folder, label) if verdict == REFUTED else (0, None)
     return Finding(unit.name, variant, label, verdict, time.monotonic() - started, clocks, story)
+
+
+def judged(status: str, unsat: str) -> str:
+    """Returns the verdict of a status file of ABC; one that stopped early has bounded nothing."""
+    unknown = re.match(r"snl_UNK (-?\d+)", status)
+    if unknown and unsat == BOUNDED and int(unknown[1]) >= DEPTH - 1:
+        return BOUNDED
+    return unsat if "snl_UNSAT" in status else REFUTED if "snl_SAT" in status else UNDECIDED
 
 
 def _story(folder: Path, label: str) -> tuple[int, Path]:

