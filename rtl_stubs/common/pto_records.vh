@@ -137,8 +137,9 @@ typedef struct packed {                      // repacking to NZ
   logic [22:0] span;                         // dense: bytes from first to last of a matrix
 } pto_nz_job_t;
 
-`define PTO_NZ_ROW_BITS 83
+`define PTO_NZ_ROW_BITS 84
 typedef struct packed {                      // a source row of a repacking
+  logic        cut;                          // no row: the op ends here, cut short
   logic [3:0]  id;                           // op number
   logic [5:0]  lane;                         // lane of its first byte in its bus word
   logic        share;                        // its first word is the last of the row before
@@ -158,7 +159,6 @@ typedef struct packed {                      // a source row of a repacking
 } pto_nz_row_t;
 
 typedef struct packed {                      // a line of 32 bytes of such a row
-  logic        cut;                          // no line: the op ends here, cut short
   logic        first;                        // first line of its row
   logic        last;                         // last line of its row
   pto_nz_row_t row;                          // the row

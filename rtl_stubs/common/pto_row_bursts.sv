@@ -19,7 +19,6 @@ module pto_row_bursts #(
   input  wire              row_valid_i, // a row is there
   output wire              row_ready_o, // it is taken
   input  wire pto_gm_row_t row_i,       // the row
-  input  wire              kill_i,      // drop the row in work; cmd_ready_i is 0
   output wire              cmd_valid_o, // a burst is there
   input  wire              cmd_ready_i, // it is taken
   output wire pto_burst_t  cmd_o        // the burst
@@ -55,7 +54,6 @@ module pto_row_bursts #(
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) active_q <= 1'b0;
-    else if (kill_i) active_q <= 1'b0;
     else if (row_ready_o) active_q <= row_valid_i;
   end
 

@@ -32,7 +32,6 @@ module pto_gm_load #(
   `include "pto_engine_ports.vh"
 );
   localparam integer GmBytes   = GmDataWidth / 8;
-  localparam integer GmLane    = $clog2(GmBytes);
   // Rows wait here from the issue of their reads to the arrival of the data.
   localparam integer RowDepth  = 2 << $clog2(NumOutstanding);
 
@@ -41,9 +40,6 @@ module pto_gm_load #(
   `include "pto_no_gm_write.vh"
 
   generate
-    if (ReadFifoDepth * GmBytes < 4096) begin : gen_bad_fifo
-      pto_error_read_fifo_must_hold_4096_bytes u_error ();
-    end
     if (LenBits != 16 && LenBits != 21) begin : gen_bad_len
       pto_error_len_bits_must_be_16_21 u_error ();
     end
@@ -100,40 +96,27 @@ module pto_gm_load #(
   assign row_ready = path_ready && (!row_reads || bursts_ready);
 
   // ---- GM reads ----
-  wire                   cmd_valid, cmd_ready;
-  wire pto_burst_t       cmd;
   wire                   beat_valid, beat_ready;
   wire [GmDataWidth-1:0] beat;
 
-  pto_row_bursts #(
-    .BusBytes (GmBytes)
-  ) u_bursts (
-    .clk_i, .rst_ni,
-    .row_valid_i (row_valid && row_reads && path_ready),
-    .row_ready_o (bursts_ready),
-    .row_i       ({1'b0, row.loc.last, row.loc.id, row.ext_addr, 3'd0, row.loc.len}),
-    .kill_i      (1'b0),
-    .cmd_valid_o (cmd_valid),
-    .cmd_ready_i (cmd_ready),
-    .cmd_o       (cmd)
-  );
-
-  pto_axi_read #(
+  pto_gm_read #(
+    .GmAddrWidth    (GmAddrWidth),
     .GmDataWidth    (GmDataWidth),
+    .AxiIdWidth     (AxiIdWidth),
     .NumOutstanding (NumOutstanding),
-    .FifoDepth      (ReadFifoDepth)
+    .ReadFifoDepth  (ReadFifoDepth)
   ) u_read (
     .clk_i, .rst_ni,
-    .m_axi_araddr, .m_axi_arlen, .m_axi_arvalid, .m_axi_arready,
-    .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
-    .cmd_valid_i   (cmd_valid),
-    .cmd_ready_o   (cmd_ready),
-    .cmd_drop_i    (err[cmd.id]),
-    .cmd_i         (cmd),
-    .beat_valid_o  (beat_valid),
-    .beat_ready_i  (beat_ready),
-    .beat_o        (beat),
-    .err_o         (rd_err)
+    .m_axi_arid, .m_axi_araddr, .m_axi_arlen, .m_axi_arsize, .m_axi_arburst, .m_axi_arvalid,
+    .m_axi_arready, .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
+    .row_valid_i  (row_valid && row_reads && path_ready),
+    .row_ready_o  (bursts_ready),
+    .row_i        ({1'b0, row.loc.last, row.loc.id, row.ext_addr, 3'd0, row.loc.len}),
+    .err_i        (err),
+    .beat_valid_o (beat_valid),
+    .beat_ready_i (beat_ready),
+    .beat_o       (beat),
+    .err_o        (rd_err)
   );
 
   // ---- on-chip words ----
@@ -164,10 +147,6 @@ module pto_gm_load #(
     .out_last_o   (out_last_unused),
     .fin_valid_o  (fin_valid)
   );
-
-  assign m_axi_arid    = {AxiIdWidth{1'b0}};
-  assign m_axi_arsize  = GmLane[2:0];
-  assign m_axi_arburst = 2'b01;
 
   wire unused = &{1'b0, row, err_now_unused, m_axi_rid, out_last_unused};
 endmodule

@@ -5,8 +5,7 @@
 // row before (share) shares it: that word is read once.
 // Throughput: one line per clock (on a 128-bit bus every second clock), or one beat per clock
 // where a row has more beats than lines. Latency: beat to line one clock.
-// Abort: beats of the op are discarded until none is in flight (quiet_i); a line with cut
-// then replaces the missing ones. Spec: nd2nz.md 2; CONTRACT, errors.
+// A mere end of an op takes no beat and becomes a line. Spec: nd2nz.md 2; CONTRACT, errors.
 //
 //   clk         _/~\_/~\_/~\_/~\_
 //   beat_valid  _/~~~~~~~\_______     row of two beats and one line
@@ -25,10 +24,6 @@ module pto_nz_lines #(
   input  wire                 beat_valid_i, // a beat is there
   output wire                 beat_ready_o, // it is taken
   input  wire [8*GmBytes-1:0] beat_i,       // the beat
-  input  wire                 abort_i,      // no more beats of op abort_id_i are asked for
-  input  wire [3:0]           abort_id_i,   // that op
-  input  wire                 quiet_i,      // no beat is here or on its way
-  output wire                 abort_ack_o,  // all beats of the op are gone
   output wire                 line_valid_o, // a line is there
   input  wire                 line_ready_i, // it is taken
   output wire pto_nz_line_t   line_of_o,    // its row, and its place in it
@@ -44,6 +39,7 @@ module pto_nz_lines #(
   reg                 active_q;
   reg [LaneBits-1:0]  lane_q;                // of the next byte
   reg [17:0]          left_q;                // bytes still to take
+  reg                 last_q;                // one piece at most
   reg                 have_q;                // the word of the next byte is in hold_q
   reg                 first_q;
   pto_nz_row_t        row_q;
@@ -55,23 +51,21 @@ module pto_nz_lines #(
   reg [255:0]   line_q;
 
   wire       line_free  = !line_valid_q || line_ready_i;
-  wire       last_piece = left_q <= {11'd0, PIECE};
-  wire [6:0] piece_len  = last_piece ? left_q[6:0] : PIECE;
+  wire [6:0] piece_len  = last_q ? left_q[6:0] : PIECE;
   wire [6:0] reach      = {{(7 - LaneBits){1'b0}}, lane_q} + piece_len;
   wire       two_words  = reach > WORD;
   wire at_end;                               // this piece ends its line
 
-  wire discard = active_q && abort_i && row_q.id == abort_id_i;
-  wire flushed = discard && quiet_i && line_free;
+  wire reads   = active_q && !row_q.cut;
   wire can     = have_q ? (!two_words || beat_valid_i) : (!two_words && beat_valid_i);
-  wire step    = active_q && !discard && can && (line_free || !at_end);
-  wire prime   = active_q && !discard && !have_q && two_words;     // take the first word only
-  wire emit    = (step && at_end) || flushed;
-  wire row_end = step && last_piece;
+  wire step    = reads && can && (line_free || !at_end);
+  wire prime   = reads && !have_q && two_words;                    // take the first word only
+  wire cut     = active_q && row_q.cut && line_free;
+  wire emit    = (step && at_end) || cut;
+  wire row_end = (step && last_q) || cut;
 
-  assign beat_ready_o = discard || prime || (step && (two_words || !have_q));
+  assign beat_ready_o = prime || (step && (two_words || !have_q));
   assign row_ready_o  = !active_q || row_end;
-  assign abort_ack_o  = flushed;
 
   // ---- data ----
   wire [2*8*GmBytes-1:0] words   = {beat_i, have_q ? hold_q : beat_i};
@@ -84,11 +78,10 @@ module pto_nz_lines #(
     if (PieceBytes < 32) begin : gen_half
       reg                 upper_q;           // the lower half is in part_q
       reg [PieceBits-1:0] part_q;
-      assign at_end = upper_q || last_piece;
+      assign at_end = upper_q || last_q;
       assign line   = upper_q ? {piece, part_q} : {{PieceBits{1'b0}}, piece};
       always @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) upper_q <= 1'b0;
-        else if (flushed) upper_q <= 1'b0;
         else if (step) upper_q <= !at_end;
       end
       always @(posedge clk_i) begin
@@ -107,8 +100,7 @@ module pto_nz_lines #(
       active_q     <= 1'b0;
       line_valid_q <= 1'b0;
     end else begin
-      if (flushed) active_q <= 1'b0;
-      else if (row_ready_o) active_q <= row_valid_i;
+      if (row_ready_o) active_q <= row_valid_i;
       if (line_free) line_valid_q <= emit;
     end
   end
@@ -118,12 +110,14 @@ module pto_nz_lines #(
     if (row_ready_o) begin
       lane_q  <= row_i.lane[LaneBits-1:0];
       left_q  <= row_i.len;
+      last_q  <= row_i.len <= {11'd0, PIECE};
       have_q  <= row_i.share;
       first_q <= 1'b1;
       row_q   <= row_i;
     end else if (step) begin
       lane_q <= lane_next;
       left_q <= left_q - {11'd0, PIECE};
+      last_q <= left_q <= {10'd0, PIECE, 1'b0};
       have_q <= |lane_next;
       if (at_end) first_q <= 1'b0;
     end else if (prime && beat_valid_i) begin
@@ -131,7 +125,7 @@ module pto_nz_lines #(
     end
     if (emit) begin
       line_q    <= line;
-      line_of_q <= {flushed, first_q, last_piece, row_q};
+      line_of_q <= {first_q, last_q, row_q};
     end
   end
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NZ load unit of MTE2: mte_gm_l1_frac, matrices from GM (AXI4 reads) to NZ fractals in L1.
-// Check -> reads -> lines of 32 bytes -> L1 blocks (nd2nz) or transpose tiles -> L1 blocks (dn2nz).
+// Check -> rows -> reads -> lines of 32 bytes -> L1 blocks (nd2nz) or transpose tiles -> L1 blocks
+// (dn2nz). After a failed access a matrix whose rows are read as one is made up to its end.
 // Rates at 256 bits, in blocks of 32 bytes per clock, are the least of
 //   1         write, read beat or line per clock; a 128-bit side halves it, 512 bits give no more.
 //             Rows or tile rows that are not bus aligned cost one beat more each
@@ -17,8 +18,8 @@
 //   small-C0 dn2nz N 4096 D 4              0.880  0.852  0.811
 // dn2nz has its first block after a whole tile (up to 128 lines); later tiles and ops overlap.
 // Latency: descriptor to arvalid 8 clocks, R beat to dst_req 3, last grant to done 1.
-// Buffering: ReadFifoDepth beats, 8 KiB of tiles (pto_nz_tile). Limits: widths 128, 256 or 512;
-// GmAddrWidth 40. Spec: CONTRACT, nd2nz.md.
+// Buffering: ReadFifoDepth beats, 128 rows, 8 KiB of tiles (pto_nz_tile). Limits: widths 128, 256
+// or 512; GmAddrWidth 40. Spec: CONTRACT, nd2nz.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\_______________________________     desc_ready 1
@@ -33,19 +34,13 @@ module pto_nz_load #(
   `include "pto_engine_ports.vh"
 );
   localparam integer GmBytes    = GmDataWidth / 8;
-  localparam integer GmLane     = $clog2(GmBytes);
   localparam integer TileLog2   = 7;
-  localparam integer BeatCount  = $clog2(ReadFifoDepth) + 1;
+  // Rows wait here for their beats, one clock or more each: they outlast a read latency of as many.
+  localparam integer RowDepth   = 128;
 
   `include "pto_check_widths.vh"
   `include "pto_no_src.vh"
   `include "pto_no_gm_write.vh"
-
-  generate
-    if (ReadFifoDepth * GmBytes < 4096) begin : gen_bad_fifo
-      pto_error_read_fifo_must_hold_4096_bytes u_error ();
-    end
-  endgenerate
 
   // ---- front and check ----
   wire                       head_valid, head_ready, check_busy, job_valid, job_ready, start_valid;
@@ -56,9 +51,8 @@ module pto_nz_load #(
   wire pto_nz_job_t          job;
   wire pto_err_t             rd_err;
   wire [`PTO_NUM_ACTIVE-1:0] err, err_now_unused;
-  wire                       fin_valid, read_ready, rows_ready;
+  wire                       fin_valid, start_ready;
 
-  // An op with rows takes both walkers.
   pto_front #(
     .TagWidth   (TagWidth),
     .QueueDepth (QueueDepth)
@@ -83,7 +77,7 @@ module pto_nz_load #(
     .job_tag_i     (job_tag),
     .check_busy_i  (check_busy),
     .start_valid_o (start_valid),
-    .start_ready_i (read_ready && rows_ready),
+    .start_ready_i (start_ready),
     .start_id_o    (start_id)
   );
 
@@ -97,88 +91,143 @@ module pto_nz_load #(
     .job_o         (job)
   );
 
-  // ---- GM reads ----
-  wire                   cmd_valid, cmd_ready, abort, abort_ack;
-  wire [3:0]             abort_id;
-  wire pto_burst_t       cmd;
-  wire                   beat_valid, beat_ready;
-  wire [GmDataWidth-1:0] beat;
+  // ---- a row goes to its lines and, with its bytes of GM, to the reads ----
+  wire              row_valid, reads, bursts_ready, rows_ready;
+  wire pto_nz_row_t row;
+  wire pto_gm_row_t read;
 
-  pto_nz_read #(
+  pto_nz_walk #(
     .GmBytes  (GmBytes),
     .TileLog2 (TileLog2)
   ) u_walk (
     .clk_i, .rst_ni,
-    .job_valid_i  (start_valid && rows_ready),
-    .job_ready_o  (read_ready),
-    .job_id_i     (start_id),
-    .job_i        (job),
-    .err_i        (err),
-    .abort_o      (abort),
-    .abort_id_o   (abort_id),
-    .abort_ack_i  (abort_ack),
-    .cmd_valid_o  (cmd_valid),
-    .cmd_ready_i  (cmd_ready),
-    .cmd_o        (cmd)
+    .job_valid_i (start_valid),
+    .job_ready_o (start_ready),
+    .job_id_i    (start_id),
+    .job_i       (job),
+    .err_i       (err),
+    .row_valid_o (row_valid),
+    .row_ready_i (rows_ready && (!reads || bursts_ready)),
+    .row_o       (row),
+    .reads_o     (reads),
+    .read_o      (read)
   );
 
-  pto_axi_read #(
+  // ---- GM reads ----
+  wire                   beat_valid, beat_ready;
+  wire [GmDataWidth-1:0] beat;
+
+  pto_gm_read #(
+    .GmAddrWidth    (GmAddrWidth),
     .GmDataWidth    (GmDataWidth),
+    .AxiIdWidth     (AxiIdWidth),
     .NumOutstanding (NumOutstanding),
-    .FifoDepth      (ReadFifoDepth)
+    .ReadFifoDepth  (ReadFifoDepth)
   ) u_read (
     .clk_i, .rst_ni,
-    .m_axi_araddr, .m_axi_arlen, .m_axi_arvalid, .m_axi_arready,
-    .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
-    .cmd_valid_i  (cmd_valid),
-    .cmd_ready_o  (cmd_ready),
-    .cmd_drop_i   (1'b0),
-    .cmd_i        (cmd),
+    .m_axi_arid, .m_axi_araddr, .m_axi_arlen, .m_axi_arsize, .m_axi_arburst, .m_axi_arvalid,
+    .m_axi_arready, .m_axi_rdata, .m_axi_rresp, .m_axi_rlast, .m_axi_rvalid, .m_axi_rready,
+    .row_valid_i  (row_valid && reads && rows_ready),
+    .row_ready_o  (bursts_ready),
+    .row_i        (read),
+    .err_i        (err),
     .beat_valid_o (beat_valid),
     .beat_ready_i (beat_ready),
     .beat_o       (beat),
     .err_o        (rd_err)
   );
 
-  // Beats requested and not yet taken from the queue.
-  reg [BeatCount-1:0] owed_q;
-  wire [BeatCount+8:0] asked = (cmd_valid && cmd_ready) ? {{BeatCount{1'b0}}, cmd.beats}
-                                                        : {(BeatCount + 9){1'b0}};
-  always @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) owed_q <= {BeatCount{1'b0}};
-    else owed_q <= owed_q + asked[BeatCount-1:0]
-                 - {{(BeatCount - 1){1'b0}}, beat_valid && beat_ready};
-  end
+  // ---- lines ----
+  wire               next_valid, next_ready, line_valid, line_ready;
+  wire pto_nz_row_t  next_row;
+  wire pto_nz_line_t line_of;
+  wire [255:0]       line;
 
-  // ---- data ----
-  pto_nz_path #(
-    .GmBytes   (GmBytes),
-    .WordBytes (LocalDataWidth / 8),
-    .TileLog2  (TileLog2)
-  ) u_path (
-    .clk_i, .rst_ni, .dst_req_o, .dst_gnt_i, .dst_addr_o, .dst_be_o, .dst_wdata_o,
-    .job_valid_i  (start_valid && read_ready),
-    .job_ready_o  (rows_ready),
-    .job_id_i     (start_id),
-    .job_i        (job),
-    .err_i        (err),
-    .abort_i      (abort),
-    .abort_id_i   (abort_id),
-    .quiet_i      (owed_q == {BeatCount{1'b0}}),
-    .abort_ack_o  (abort_ack),
+  pto_fifo #(
+    .Width(`PTO_NZ_ROW_BITS),
+    .Depth(RowDepth),
+    .Ram(1)
+  ) u_rows (
+    .clk_i, .rst_ni,
+    .wr_valid_i (row_valid && (!reads || bursts_ready)),
+    .wr_ready_o (rows_ready),
+    .wr_data_i  (row),
+    .rd_valid_o (next_valid),
+    .rd_ready_i (next_ready),
+    .rd_data_o  (next_row)
+  );
+
+  pto_nz_lines #(
+    .GmBytes (GmBytes)
+  ) u_lines (
+    .clk_i, .rst_ni,
+    .row_valid_i  (next_valid),
+    .row_ready_o  (next_ready),
+    .row_i        (next_row),
     .beat_valid_i (beat_valid),
     .beat_ready_o (beat_ready),
     .beat_i       (beat),
-    .out_id_o     (out_id),
-    .fin_valid_o  (fin_valid)
+    .line_valid_o (line_valid),
+    .line_ready_i (line_ready),
+    .line_of_o    (line_of),
+    .line_o       (line)
   );
 
-  assign dst_space_o   = `PTO_SPACE_L1;
-  assign m_axi_arid    = {AxiIdWidth{1'b0}};
-  assign m_axi_arsize  = GmLane[2:0];
-  assign m_axi_arburst = 2'b01;
+  // ---- blocks: of tiles (a), and direct ones (b); a has priority ----
+  wire             tile_valid, tile_ready, a_valid, b_valid, a_cut, b_cut, block_ready;
+  wire [4:0]       tile_chunk;
+  wire pto_block_t a_at, b_at;
+  wire [255:0]     a_block, b_block;
 
-  wire unused = &{1'b0, err_now_unused, m_axi_rid, asked[BeatCount+8:BeatCount]};
+  pto_nz_place u_place (
+    .clk_i, .rst_ni,
+    .line_valid_i  (line_valid),
+    .line_ready_o  (line_ready),
+    .line_of_i     (line_of),
+    .line_i        (line),
+    .tile_valid_o  (tile_valid),
+    .tile_ready_i  (tile_ready),
+    .tile_chunk_o  (tile_chunk),
+    .block_valid_o (b_valid),
+    .block_ready_i (block_ready && !a_valid),
+    .block_cut_o   (b_cut),
+    .block_at_o    (b_at),
+    .block_o       (b_block)
+  );
+
+  pto_nz_tile u_tile (
+    .clk_i, .rst_ni,
+    .line_valid_i  (tile_valid),
+    .line_ready_o  (tile_ready),
+    .line_i        (line),
+    .line_of_i     (line_of),
+    .line_chunk_i  (tile_chunk),
+    .block_valid_o (a_valid),
+    .block_ready_i (block_ready),
+    .block_cut_o   (a_cut),
+    .block_at_o    (a_at),
+    .block_o       (a_block)
+  );
+
+  wire pto_block_t block_at = a_valid ? a_at : b_at;
+
+  pto_block_write #(
+    .WordBytes (LocalDataWidth / 8)
+  ) u_write (
+    .clk_i, .rst_ni, .dst_req_o, .dst_gnt_i, .dst_addr_o, .dst_be_o, .dst_wdata_o,
+    .err_i         (err),
+    .out_id_o      (out_id),
+    .fin_valid_o   (fin_valid),
+    .block_valid_i (a_valid || b_valid),
+    .block_ready_o (block_ready),
+    .block_cut_i   (a_valid ? a_cut : b_cut),
+    .block_at_i    (block_at),
+    .block_i       (a_valid ? a_block : b_block)
+  );
+
+  assign dst_space_o = `PTO_SPACE_L1;
+
+  wire unused = &{1'b0, err_now_unused, m_axi_rid};
 endmodule
 
 `default_nettype wire

@@ -58,13 +58,13 @@ module pto_nz_place (
   wire [255:0] cells     = spread(line_i, elem, row.chans)
                         << {slot << elem, 5'd0};           // a cell is 4 elements
   wire [255:0] collected = part_q ? collect_q | cells : cells;
-  wire         collect   = row.small_c0 && !row.full && !line_of_i.cut;  // no block yet
+  wire         collect   = row.small_c0 && !row.full && !row.cut;  // no block yet
 
   assign tile_valid_o  = line_valid_i && row.tiled;
   assign tile_chunk_o  = line_of_i.first ? 5'd0 : chunk_q;
   assign block_valid_o = line_valid_i && !row.tiled && !collect;
-  assign block_cut_o   = line_of_i.cut;
-  wire   block_fin     = line_of_i.cut || (row.final_row && line_of_i.last);
+  assign block_cut_o   = row.cut;
+  wire   block_fin     = row.cut || (row.final_row && line_of_i.last);
   wire [14:0] block_addr = line_of_i.first ? row.base : addr_q;
   assign block_at_o    = {block_fin, row.id, block_addr};
   assign block_o       = row.small_c0 ? collected : line_i;

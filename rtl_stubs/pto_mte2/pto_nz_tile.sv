@@ -45,10 +45,10 @@ module pto_nz_tile (
   wire [11:0] at        = ({7'd0, line_chunk_i} << (3'd5 - {1'b0, unit})) | {7'd0, row.index};
   wire [10:0] last_unit = (row.len[10:0] - 11'd1) >> unit;            // units of the row less 1
   wire        has_room  = {2'd0, at[6:5]} < free_q;
-  wire        closes    = line_of_i.cut || (line_of_i.last && row.close);
-  assign      line_ready_o = line_of_i.cut ? push_ready : has_room && (!closes || push_ready);
+  wire        closes    = row.cut || (line_of_i.last && row.close);
+  assign      line_ready_o = row.cut ? push_ready : has_room && (!closes || push_ready);
   wire        take      = line_valid_i && line_ready_o;
-  wire        fill      = take && !line_of_i.cut;
+  wire        fill      = take && !row.cut;
   wire [3:0]  taken     = (fill && closes) ? {2'd0, last_unit[6:5]} + 4'd1 : 4'd0;
 
   always @(posedge clk_i or negedge rst_ni) begin
@@ -90,8 +90,8 @@ module pto_nz_tile (
     .clk_i, .rst_ni,
     .wr_valid_i (take && closes),
     .wr_ready_o (push_ready),
-    .wr_data_i  ({line_of_i.cut, line_of_i.cut || row.final_row, row.id, row.base, row.pace,
-                  line_of_i.cut ? 7'd0 : last_unit[6:0], row.count, row.small_c0, row.elem}),
+    .wr_data_i  ({row.cut, row.final_row, row.id, row.base, row.pace,
+                  row.cut ? 7'd0 : last_unit[6:0], row.count, row.small_c0, row.elem}),
     .rd_valid_o (tile_valid),
     .rd_ready_i (tile_ready),
     .rd_data_o  ({t_null, t_fin, t_id, t_base, t_pace, t_last, t_count, t_small, t_elem})

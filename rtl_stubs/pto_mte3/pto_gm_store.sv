@@ -178,7 +178,6 @@ module pto_gm_store #(
     .row_valid_i (burst_valid),
     .row_ready_o (burst_take),
     .row_i       (burst_row),
-    .kill_i      (1'b0),
     .cmd_valid_o (cmd_valid),
     .cmd_ready_i (cmd_ready),
     .cmd_o       (cmd)

@@ -6,8 +6,9 @@ assertions; its comments name the sources and the parameters to prove it with. A
 asserts that something never happens, and must be refuted: the assumptions leave it to do. A label
 ``lemma*`` may name registers of the part. Lemmas stand first: each is proven with those before it
 assumed, and the other properties with all of them; a property whose lemma is not proven is not
-proven either. Yosys turns each property into an AIGER file, and the ABC inside it proves it by PDR,
-or searches a counterexample to a stated depth where that does not end. A counterexample is written
+proven either. Yosys turns each property into an AIGER file, and the ABC inside it proves it by PDR
+or by induction over equal signals (``dprove``), or searches a counterexample to a stated depth
+where neither ends. A counterexample is written
 as the values of the inputs, clock by clock.
 ``python -m tb.prove.rtl [UNIT ...] [--seconds N]``.
 """
@@ -35,6 +36,8 @@ REPORTS = Path("sim_build/prove-rtl")
 RTL = Path("rtl_stubs")
 SECONDS = 60
 """Time limit of a proof."""
+FIRST = 10
+"""Time limit of the first search, after which another method is tried."""
 DEPTH = 20
 """Clocks of the search for a counterexample where a proof does not end."""
 
@@ -187,15 +190,20 @@ def decide(unit: Unit, variant: str, folder: Path, seconds: float, label: str) -
     constant = "connect \\A 1'1" in (ROOT / folder / f"{label}.cell").read_text()
     verdict = PROVEN if constant else UNDECIDED
     for engine, limit, unsat in (
-        (f"pdr -T {seconds:.0f}", seconds, PROVEN),
-        (f"bmc3 -F {DEPTH} -T {seconds:.0f}", seconds, BOUNDED),
+        (f"pdr -T {min(seconds, FIRST):.0f}", 2 * FIRST + 30, PROVEN),
+        ("dprove", seconds, PROVEN),  # Equal sums of wide counters, which PDR is slow at.
+        (f"pdr -T {seconds:.0f}", 2 * seconds + 30, PROVEN),
+        (f"bmc3 -F {DEPTH} -T {seconds:.0f}", 2 * seconds + 30, BOUNDED),
     ):
         if verdict != UNDECIDED:
             break
         script = [*trivial, f'abc -script "{head}; {engine}; {tail}"']
-        _run(script, folder / f"{label}.ys", 2 * limit + 30)
+        _run(script, folder / f"{label}.ys", limit)
         text = (ROOT / status).read_text() if (ROOT / status).is_file() else ""
+        (ROOT / status).unlink(missing_ok=True)
         verdict = judged(text, unsat)
+        if engine == "dprove" and verdict == REFUTED:
+            verdict = UNDECIDED  # Without a counterexample that can be written.
     clocks, story = _story(folder, label) if verdict == REFUTED else (0, None)
     return Finding(unit.name, variant, label, verdict, time.monotonic() - started, clocks, story)
 

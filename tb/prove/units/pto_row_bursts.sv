@@ -16,7 +16,6 @@ module prove #(
   input wire         clk,
   input wire         row_valid,
   input pto_gm_row_t row,
-  input wire         kill,
   input wire         cmd_ready
 );
   localparam integer Lane = $clog2(BusBytes);
@@ -27,7 +26,7 @@ module prove #(
   wire pto_burst_t cmd;
   pto_row_bursts #(.BusBytes(BusBytes)) u_bursts (
     .clk_i(clk), .rst_ni(rst_n), .row_valid_i(row_valid), .row_ready_o(row_ready), .row_i(row),
-    .kill_i(kill), .cmd_valid_o(cmd_valid), .cmd_ready_i(cmd_ready), .cmd_o(cmd)
+    .cmd_valid_o(cmd_valid), .cmd_ready_i(cmd_ready), .cmd_o(cmd)
   );
 
   // Registers of the part, for the lemmas.
@@ -41,7 +40,7 @@ module prove #(
   reg  [39:0] next;
   reg  [23:0] left;
   wire [23:0] span = {{(24 - Lane){1'b0}}, row.addr[Lane-1:0]} + {1'b0, row.len} + BusBytes - 1;
-  wire        take = rst_n && row_valid && row_ready && !kill;
+  wire        take = rst_n && row_valid && row_ready;
   wire        fire = rst_n && cmd_valid && cmd_ready;
   wire [12:0] past = {1'b0, cmd.addr[11:0]} + ({4'd0, cmd.beats} << Lane);
 
@@ -53,7 +52,7 @@ module prove #(
       id     <= row.id;
       next   <= {row.addr[39:Lane], {Lane{1'b0}}};
       left   <= row.cut ? 24'd0 : span >> Lane;
-    end else if (kill || (fire && {15'd0, cmd.beats} == left)) begin
+    end else if (fire && {15'd0, cmd.beats} == left) begin
       active <= 1'b0;
     end else if (fire) begin
       next <= next + ({31'd0, cmd.beats} << Lane);
@@ -64,18 +63,18 @@ module prove #(
   reg         held = 1'b0;                   // a burst was offered and not taken
   reg  [54:0] held_cmd;
   always @(posedge clk) begin
-    held     <= rst_n && cmd_valid && !cmd_ready && !kill;
+    held     <= rst_n && cmd_valid && !cmd_ready;
     held_cmd <= cmd;
   end
 
   always @* begin
     assume(!rst_n || row.cut || row.len != 23'd0);
-    assume(!kill || !cmd_ready);
     if (rst_n) begin
-      lemma: assert(!cmd_valid || left == {15'd0, cmd.beats}
-                    + (\u_bursts.final_q ? 24'd0 : {4'd0, \u_bursts.left_q }));
+      lemma_rest: assert(!cmd_valid || \u_bursts.final_q || \u_bursts.left_q != 20'd0);
+      lemma_span: assert(!cmd_valid || !active || left == {15'd0, cmd.beats}
+                         + (\u_bursts.final_q ? 24'd0 : {4'd0, \u_bursts.left_q }));
+      lemma_work: assert(cmd_valid == active);
       stable: assert(!held || (cmd_valid && cmd == held_cmd));
-      offered: assert(cmd_valid == active);
       address: assert(!cmd_valid || cmd.addr == next);
       enough: assert(!cmd_valid || {15'd0, cmd.beats} <= left);
       not_empty: assert(!cmd_valid || cut || cmd.beats != 9'd0);
