@@ -388,9 +388,6 @@
 `define PTO_QUANT_QS322BF16_PRE_VEC          6'd35
 `define PTO_QUANT_QS322BF16_PRE_SCALAR       6'd36
 
-// Bit k: the op of opcode k is a burst op.
-`define PTO_BURST_OPS                        256'h360
-
 // mte_gm_ub: rows of bytes from GM to UB, optionally padded to the UB row stride.
 `define PTO_OP_MTE_GM_UB                     8'd1
 // D rules DMA-L: 3, 5, 6, 7, 8, 9, 10, 12.

@@ -6,7 +6,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tb.isa.burst.table import BURSTS
 from tb.isa.fields import DESC_BITS, OPCODE_BITS, Layout, OpSpec
 from tb.isa.fix.table import QUANT_MODES
 from tb.isa.ops import LAYOUTS, OPS
@@ -95,9 +94,6 @@ def header_text() -> str:
     lines += ["", "// Codes of the quant modes of the fix family."]
     for mode in QUANT_MODES.values():
         lines.append(_define(f"PTO_QUANT_{mode.name.upper()}", f"6'd{mode.code}"))
-    bursts = sum(1 << spec.opcode for spec in OPS.values() if spec.name in BURSTS)
-    lines += ["", "// Bit k: the op of opcode k is a burst op."]
-    lines.append(_define("PTO_BURST_OPS", f"256'h{bursts:x}"))
     for spec in OPS.values():
         lines.append("")
         lines += _width_lines(spec)
