@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Properties of pto_realign at narrow sides, for rows of up to 15 bytes: a row takes the beats that hold its bytes and makes the
-// lines that they go to, no more, and each byte leaves at its lane of its line. One byte of a row is
-// followed; of its bits, one.
+// Properties of pto_realign at narrow sides, for rows of up to 15 bytes: a row takes the beats that
+// hold its bytes and makes the lines that they go to, no more, and each byte leaves at its lane of
+// its line. One byte of a row is followed; of its bits, one.
 // Sources: common/pto_realign.sv
 // Variant: Src=4 Line=4
 // Variant: Src=2 Line=4
@@ -32,7 +32,8 @@ module prove #(
   wire              row_ready, beat_ready, line_valid;
   wire [8*Line-1:0] line;
   pto_realign #(.SrcBytes(Src), .LineBytes(Line)) u_realign (
-    .clk_i(clk), .rst_ni(rst_n), .row_valid_i(row_valid), .row_ready_o(row_ready), .row_i({3'd0, from, 3'd0, to, 16'd0, len}),
+    .clk_i(clk), .rst_ni(rst_n), .row_valid_i(row_valid), .row_ready_o(row_ready),
+    .row_i({3'd0, from, 3'd0, to, 16'd0, len}),
     .beat_valid_i(beat_valid), .beat_ready_o(beat_ready), .beat_i(beat),
     .line_valid_o(line_valid), .line_ready_i(line_ready), .line_o(line)
   );
