@@ -164,6 +164,7 @@ def prepare(
             "design -load all",
             f"delete t:$assert {others}",
             *(f"chformal -assert2assume n:{name}" for name in before),
+            "opt_clean",
             "opt_expr",
             "opt_clean",
             f"tee -q -o {folder}/{label}.cell dump t:$assert n:{label} %i",
