@@ -59,35 +59,33 @@ module pto_dma_check #(
   localparam [LocSumWidth-1:0] BT_END  = `PTO_SIZE_BT;
   localparam [`PTO_FB_SEGMENT_SHIFT-1:0] FB_END = `PTO_FB_SEGMENT_BYTES;
 
-  // ---- the op: its row. ext is the source of a burst ----
-  localparam [1:0] STRIDED = 2'd0, BURST = 2'd1, FILL = 2'd2;      // layouts of a descriptor
+  // ---- the op: its row, a bad one has none. ext is the source of a burst ----
   localparam [2:0] GM = `PTO_SPACE_GM, UB = `PTO_SPACE_UB0, L1 = `PTO_SPACE_L1;
   localparam [2:0] BT = `PTO_SPACE_BT, FB = `PTO_SPACE_FB;
+  localparam [3:0] STRIDED = 4'b1001, BURST = 4'b1010, FILL = 4'b1100;  // layouts of a descriptor
+  localparam [255:0] BURSTS = (256'd1 << `PTO_OP_MTE_UB_UB) | (256'd1 << `PTO_OP_MTE_UB_L1)
+                            | (256'd1 << `PTO_OP_MTE_L1_BT) | (256'd1 << `PTO_OP_MTE_L1_FB);
 
   wire [255:0] is = Ops & (256'd1 << desc_i[`PTO_DESC_OPCODE]);
-  wire         is_known;
-  wire [1:0]   layout;
+  wire         is_known, fill, bursts, strided;   // a fill has rows of a pattern: it reads nothing
   wire [2:0]   ext_in, loc_in;               // memories; UB stands for both sub-blocks
   wire [2:0]   unit;                         // log2 of the bytes of a unit; 0: rows with strides
   wire         loads;                        // rows come from GM
   wire         pads;                         // has a pad clause: DMA-L03, L09, L10
   wire         updates;                      // has an atomic update: DMA-L16, L17
   wire         from_2;                       // rules 2, 3, 4 for 5, 6, 12: of fills, BT and FB
-  assign {is_known, layout, ext_in, loc_in, unit, loads, pads, updates, from_2} =
-      //                                     ext loc unit   load  pad   atomic rules
-      is[`PTO_OP_MTE_GM_UB]   ? {1'b1, STRIDED, GM, UB, 3'd0, 1'b1, 1'b1, 1'b0, 1'b0}
-    : is[`PTO_OP_MTE_UB_GM]   ? {1'b1, STRIDED, GM, UB, 3'd0, 1'b0, 1'b0, 1'b1, 1'b0}
-    : is[`PTO_OP_MTE_GM_L1]   ? {1'b1, STRIDED, GM, L1, 3'd0, 1'b1, 1'b0, 1'b0, 1'b0}
-    : is[`PTO_OP_MTE_L1_UB]   ? {1'b1, STRIDED, L1, UB, 3'd5, 1'b0, 1'b0, 1'b0, 1'b0}
-    : is[`PTO_OP_MTE_UB_UB]   ? {1'b1, BURST,   UB, UB, 3'd5, 1'b0, 1'b0, 1'b0, 1'b0}
-    : is[`PTO_OP_MTE_UB_L1]   ? {1'b1, BURST,   UB, L1, 3'd5, 1'b0, 1'b0, 1'b0, 1'b0}
-    : is[`PTO_OP_MTE_L1_BT]   ? {1'b1, BURST,   L1, BT, 3'd2, 1'b0, 1'b0, 1'b0, 1'b1}
-    : is[`PTO_OP_MTE_L1_FB]   ? {1'b1, BURST,   L1, FB, 3'd6, 1'b0, 1'b0, 1'b0, 1'b1}
-    : is[`PTO_OP_RAW_FILL_L1] ? {1'b1, FILL,    GM, L1, 3'd5, 1'b0, 1'b0, 1'b0, 1'b1}
-    : 16'd0;
-  wire bursts = layout == BURST;
-  wire fill   = layout == FILL;              // rows of a pattern: nothing is read
-  wire units  = unit != 3'd0;
+  assign {is_known, fill, bursts, strided, ext_in, loc_in, unit, loads, pads, updates, from_2} =
+      //                                           ext loc unit  load  pad   atomic rules
+      ({17{is[`PTO_OP_MTE_GM_UB]}}   & {STRIDED, GM, UB, 3'd0, 1'b1, 1'b1, 1'b0, 1'b0})
+    | ({17{is[`PTO_OP_MTE_UB_GM]}}   & {STRIDED, GM, UB, 3'd0, 1'b0, 1'b0, 1'b1, 1'b0})
+    | ({17{is[`PTO_OP_MTE_GM_L1]}}   & {STRIDED, GM, L1, 3'd0, 1'b1, 1'b0, 1'b0, 1'b0})
+    | ({17{is[`PTO_OP_MTE_L1_UB]}}   & {STRIDED, L1, UB, 3'd5, 1'b0, 1'b0, 1'b0, 1'b0})
+    | ({17{is[`PTO_OP_MTE_UB_UB]}}   & {BURST,   UB, UB, 3'd5, 1'b0, 1'b0, 1'b0, 1'b0})
+    | ({17{is[`PTO_OP_MTE_UB_L1]}}   & {BURST,   UB, L1, 3'd5, 1'b0, 1'b0, 1'b0, 1'b0})
+    | ({17{is[`PTO_OP_MTE_L1_BT]}}   & {BURST,   L1, BT, 3'd2, 1'b0, 1'b0, 1'b0, 1'b1})
+    | ({17{is[`PTO_OP_MTE_L1_FB]}}   & {BURST,   L1, FB, 3'd6, 1'b0, 1'b0, 1'b0, 1'b1})
+    | ({17{is[`PTO_OP_RAW_FILL_L1]}} & {FILL,    GM, L1, 3'd5, 1'b0, 1'b0, 1'b0, 1'b1});
+  wire units = unit != 3'd0;
 
   // ---- fields of a fill; the start saturates as addresses do ----
   wire [24:0] raw_at   = {1'b0, desc_i[`PTO_FILL_DST_ADDR]} + {1'b0, desc_i[`PTO_FILL_OFFSET]};
@@ -96,7 +94,7 @@ module pto_dma_check #(
 
   // ---- fields. A loop that the op does not have counts once and moves nothing. ----
   wire [1:0]  elem     = desc_i[`PTO_DMA_ELEM_LOG2];
-  wire [1:0]  n_loops  = layout == STRIDED ? desc_i[`PTO_DMA_N_LOOPS] : 2'd0;
+  wire [1:0]  n_loops  = strided ? desc_i[`PTO_DMA_N_LOOPS] : 2'd0;
   wire [4:0]  l2       = desc_i[`PTO_DMA_L2];
   wire        sub      = bursts ? desc_i[`PTO_BURST_UB_SUB] : desc_i[`PTO_DMA_UB_SUB];
   wire [1:0]  widen    = desc_i[`PTO_BURST_WIDEN];
@@ -191,7 +189,7 @@ module pto_dma_check #(
   wire wide_burst = |(len >> `PTO_W_MTE_L1_UB_LEN) || |(ext_s >> `PTO_W_MTE_L1_UB_EXT_STRIDE)
                  || |(loc_s >> `PTO_W_MTE_L1_UB_LOC_STRIDE)
                  || |(ext_any >> `PTO_W_MTE_L1_UB_LOOP_EXT_STRIDE)
-                 || |(n_burst >> (layout == STRIDED || from_2 ? `PTO_W_MTE_L1_UB_N_BURST
+                 || |(n_burst >> (strided || from_2 ? `PTO_W_MTE_L1_UB_N_BURST
                                                               : `PTO_W_MTE_UB_UB_N_BURST));
   wire wide_row   = |(len >> LenBits) || |(n_burst >> LenBits) || loc_s[21] || ext_s[40]
                  || ext_any[40];
@@ -355,6 +353,12 @@ module pto_dma_check #(
     if (is_one) begin
       out.row.loc.len  = one_len;
       out.row.loc.foot = {1'b0, one_len};
+    end
+    if ((Ops & ~BURSTS) == 256'd0) begin     // there are no loops, which synthesis cannot see
+      out.more               = 5'd0;
+      out.last[83:21]        = 63'd0;
+      out.ext_stride[159:40] = 120'd0;
+      out.loc_stride[79:20]  = 60'd0;
     end
   end
   assign job_o = out;
