@@ -33,44 +33,28 @@ module pto_l0_load #(
   `include "pto_no_gm.vh"
 
   // ---- front and check ----
-  wire                       head_valid, head_ready, check_busy, job_valid, job_ready, start_valid;
-  wire [`PTO_DESC_BITS-1:0]  head;
-  wire [TagWidth-1:0]        head_tag, job_tag;
-  wire [3:0]                 start_id, fin_id;
-  wire pto_verdict_t         verdict;
+  `include "pto_front_wires.vh"
   wire pto_l0_job_t          job;
   wire pto_err_t             rd_err, wr_err;
   wire [`PTO_NUM_ACTIVE-1:0] err_unused, err;
+  wire [3:0]                 fin_id;
   wire                       fin_valid, rows_ready, lines_ready, place_ready;
   // An op with rows goes to reads, lines and destinations at once.
-  wire                       all_ready = rows_ready && lines_ready && place_ready;
-  wire                       job_start = start_valid && all_ready;
+  assign start_ready = rows_ready && lines_ready && place_ready;
+  wire   job_start   = start_valid && start_ready;
 
   pto_front #(
     .TagWidth   (TagWidth),
     .QueueDepth (QueueDepth)
   ) u_front (
-    .clk_i, .rst_ni, .desc_valid_i, .desc_ready_o, .desc_i, .desc_tag_i, .busy_o,
-    .done_valid_o, .done_ready_i, .done_tag_o, .done_status_o, .done_rule_o, .done_addr_o,
+    `include "pto_front_pins.vh"
     .err_a_i       (rd_err),
     .err_b_i       (wr_err),
     .err_c_i       ({`PTO_ERR_BITS{1'b0}}),
     .err_o         (err_unused),
     .err_now_o     (err),
     .fin_valid_i   (fin_valid),
-    .fin_id_i      (fin_id),
-    .head_valid_o  (head_valid),
-    .head_ready_i  (head_ready),
-    .head_o        (head),
-    .head_tag_o    (head_tag),
-    .job_valid_i   (job_valid),
-    .job_ready_o   (job_ready),
-    .job_verdict_i (verdict),
-    .job_tag_i     (job_tag),
-    .check_busy_i  (check_busy),
-    .start_valid_o (start_valid),
-    .start_ready_i (all_ready),
-    .start_id_o    (start_id)
+    .fin_id_i      (fin_id)
   );
 
   pto_l0_check #(

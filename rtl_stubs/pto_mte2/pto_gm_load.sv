@@ -20,13 +20,7 @@
 
 module pto_gm_load #(
   `include "pto_unit_widths.vh"
-  parameter integer LenBits        = 16,     // lengths and row counts end at 2^LenBits - 1: 16, 21
-  parameter integer PadEndBlock    = 0,      // 1: a padded row ends with its last 32-byte block
-  parameter integer TailFill       = 0,      // 1: an unpadded row fills its last 32-byte block
-  parameter integer RowRepeatLegal = 0,      // 1: the GM stride of a load may be below the length
-  parameter integer CompactLegal   = 0,      // 1: rows of any length without a gap are legal
-  parameter integer PadUnselectedRegister = 0,  // 1: legacy pad counts alone select padding
-  parameter integer LegacyPadElements = 0,   // 1: legacy pad counts are elements
+  `include "pto_dma_knobs.vh"
   parameter integer ReadFifoDepth  = (GmDataWidth == 128) ? 512 : 256  // beats, a power of two
 ) (
   `include "pto_engine_ports.vh"
@@ -63,13 +57,7 @@ module pto_gm_load #(
   pto_dma_front #(
     .Ops            ((256'd1 << `PTO_OP_MTE_GM_UB) | (256'd1 << `PTO_OP_MTE_GM_L1)
                      | (256'd1 << `PTO_OP_RAW_FILL_L1)),
-    .LenBits        (LenBits),
-    .PadEndBlock    (PadEndBlock),
-    .TailFill       (TailFill),
-    .RowRepeatLegal (RowRepeatLegal),
-    .CompactLegal   (CompactLegal),
-    .PadUnselectedRegister (PadUnselectedRegister),
-    .LegacyPadElements     (LegacyPadElements),
+    `include "pto_dma_pass_knobs.vh"
     .UbSize         (UbSize),
     .L1Size         (L1Size),
     .TagWidth       (TagWidth),

@@ -45,13 +45,7 @@ module pto_mte2 #(
 
   `define PTO_UNIT 0
   pto_gm_load #(
-    .LenBits        (LenBits),
-    .PadEndBlock    (PadEndBlock),
-    .TailFill       (TailFill),
-    .RowRepeatLegal (RowRepeatLegal),
-    .CompactLegal   (CompactLegal),
-    .PadUnselectedRegister (PadUnselectedRegister),
-    .LegacyPadElements     (LegacyPadElements),
+    `include "pto_dma_pass_knobs.vh"
     `include "pto_pass_widths.vh"
   ) u_gm_load (
     `include "pto_unit_pins.vh"

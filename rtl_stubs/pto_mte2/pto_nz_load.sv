@@ -43,22 +43,18 @@ module pto_nz_load #(
   `include "pto_no_gm_write.vh"
 
   // ---- front and check ----
-  wire                       head_valid, head_ready, check_busy, job_valid, job_ready, start_valid;
-  wire [`PTO_DESC_BITS-1:0]  head;
-  wire [TagWidth-1:0]        head_tag, job_tag;
-  wire [3:0]                 start_id, out_id;
-  wire pto_verdict_t         verdict;
+  `include "pto_front_wires.vh"
   wire pto_nz_job_t          job;
   wire pto_err_t             rd_err;
   wire [`PTO_NUM_ACTIVE-1:0] err, err_now_unused;
-  wire                       fin_valid, start_ready;
+  wire [3:0]                 out_id;
+  wire                       fin_valid;
 
   pto_front #(
     .TagWidth   (TagWidth),
     .QueueDepth (QueueDepth)
   ) u_front (
-    .clk_i, .rst_ni, .desc_valid_i, .desc_ready_o, .desc_i, .desc_tag_i, .busy_o,
-    .done_valid_o, .done_ready_i, .done_tag_o, .done_status_o, .done_rule_o, .done_addr_o,
+    `include "pto_front_pins.vh"
     .err_a_i       (rd_err),
     .err_b_i       ({dst_req_o && dst_gnt_i && dst_err_i, out_id, `PTO_ST_LOCAL, 20'd0,
                      dst_addr_o}),
@@ -66,19 +62,7 @@ module pto_nz_load #(
     .err_o         (err),
     .err_now_o     (err_now_unused),
     .fin_valid_i   (fin_valid),
-    .fin_id_i      (out_id),
-    .head_valid_o  (head_valid),
-    .head_ready_i  (head_ready),
-    .head_o        (head),
-    .head_tag_o    (head_tag),
-    .job_valid_i   (job_valid),
-    .job_ready_o   (job_ready),
-    .job_verdict_i (verdict),
-    .job_tag_i     (job_tag),
-    .check_busy_i  (check_busy),
-    .start_valid_o (start_valid),
-    .start_ready_i (start_ready),
-    .start_id_o    (start_id)
+    .fin_id_i      (out_id)
   );
 
   pto_nz_check #(

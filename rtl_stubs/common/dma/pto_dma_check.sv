@@ -27,13 +27,7 @@
 
 module pto_dma_check #(
   parameter [255:0] Ops            = 256'h2, // bit k: opcode k is served, of those below
-  parameter integer LenBits        = 16,     // DMA-L05: 2^LenBits - 1 ends lengths and row counts
-  parameter integer PadEndBlock    = 0,      // 1: pads end with a 32-byte block, not the stride
-  parameter integer TailFill       = 0,      // 1: rows without pad fill their last 32-byte block
-  parameter integer RowRepeatLegal = 0,      // 1: no DMA-L08 for the GM stride of a load
-  parameter integer CompactLegal   = 0,      // 1: no DMA-L07 for rows without a gap
-  parameter integer PadUnselectedRegister = 0,  // 1: legacy pad counts alone select padding
-  parameter integer LegacyPadElements = 0,   // 1: legacy pad counts are elements
+  `include "pto_dma_knobs.vh"
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12, RF-L04)
   parameter integer TagWidth       = 8       // bits of a tag
