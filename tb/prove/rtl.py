@@ -28,6 +28,7 @@ from pathlib import Path
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
+from tb.prove import wave
 from tb.setup import tools
 from tb.setup.synth import yosys_program
 
@@ -168,7 +169,7 @@ def prepare(
             "opt_expr",
             "opt_clean",
             f"tee -q -o {folder}/{label}.cell dump t:$assert n:{label} %i",
-            f"write_aiger -zinit -no-startoffset -map {folder}/{label}.map {folder}/{label}.aig",
+            f"write_aiger -zinit -no-startoffset -vmap {folder}/{label}.map {folder}/{label}.aig",
         ]
     code, output = _run(lines, folder / "prepare.ys")
     if code:
@@ -218,7 +219,7 @@ def judged(status: str, unsat: str) -> str:
 
 
 def _story(folder: Path, label: str) -> tuple[int, Path]:
-    """Writes a counterexample as values of the inputs, clock by clock.
+    """Writes a counterexample as values of the inputs, clock by clock, and as a waveform.
 
     Returns:
         The clock in which the property fails, and the file.
@@ -231,10 +232,12 @@ def _story(folder: Path, label: str) -> tuple[int, Path]:
     free: dict[str, list[tuple[int, int]]] = {}
     for line in (ROOT / folder / f"{label}.map").read_text().splitlines():
         kind, index, bit, name = (line.split(maxsplit=3) + [""] * 3)[:4]
-        if kind in ("input", "init"):
+        if kind in ("input", "init") and "$" not in name:
             (bits if kind == "input" else free).setdefault(name, []).append((int(index), int(bit)))
     lines = [f"clock {0:>3}: registers without reset: {_values(free, rows[0])}"] if free else []
     lines += [f"clock {clock:>3}: {_values(bits, row)}" for clock, row in enumerate(rows)]
+    files = [ROOT / folder / f"{label}.{kind}" for kind in ("aig", "map", "vcd")]
+    wave.write(files[0], files[1], rows, files[2])
     story = folder / f"{label}.txt"
     (ROOT / story).write_text("\n".join([*lines, ""]))
     return len(rows) - 1, story

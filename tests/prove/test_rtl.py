@@ -11,7 +11,7 @@ import pytest
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
-from tb.prove import rtl
+from tb.prove import rtl, wave
 from tests.bugs.campaign import Bug, load_bugs
 
 UNITS = {path.stem: rtl.read_unit(path) for path in sorted(rtl.UNITS.glob("*.sv"))}
@@ -64,6 +64,28 @@ def test_an_injected_bug_is_refuted(unit: rtl.Unit, bug: Bug, label: str) -> Non
     assert finding.verdict == rtl.REFUTED
     assert finding.story
     assert (ROOT / finding.story).read_text().count("clock") > finding.clocks
+    circuit = wave.Circuit((ROOT / finding.story).with_suffix(".aig"))
+    words = (ROOT / finding.story).with_suffix(".cex").read_text().split()
+    *_, values = circuit.run([row for row in words if row.isdigit()][1:])
+    (failed,) = circuit.bad
+    assert values[failed >> 1] ^ (failed & 1)
+    assert f"#{10 * finding.clocks}\n" in (ROOT / finding.story).with_suffix(".vcd").read_text()
+
+
+def test_the_waveform_of_a_counterexample_ends_with_the_failure(tmp_path: Path) -> None:
+    """Two latches, of which one is inverted, count an input: 2 of them are bad."""
+    (tmp_path / "x.aig").write_bytes(b"aig 4 1 2 0 1 1\n2\n4\n8\n" + bytes([2, 2]))
+    circuit = wave.Circuit(tmp_path / "x.aig")
+    states = list(circuit.run(["1", "1", "1"]))
+    bad = [[values[literal >> 1] for literal in circuit.bad] for values in states]
+    assert bad == [[0], [0], [1]]
+    wires = ("2 0 put", "5 0 u_x.none", "6 1 u_x.pair", "9 0 $x")
+    (tmp_path / "x.map").write_text("".join(f"wire {wire}\n" for wire in wires))
+    wave.write(tmp_path / "x.aig", tmp_path / "x.map", ["1", "1", "1"], tmp_path / "x.vcd")
+    text = (tmp_path / "x.vcd").read_text()
+    assert "$scope module u_x $end\n$var wire 1 s1 none $end" in text
+    assert "#0\n1clk\nb1 s0\nb1 s1\nb0x s2\n" in text
+    assert "#20\n1clk\nb1x s2\n" in text
 
 
 @pytest.mark.parametrize(
