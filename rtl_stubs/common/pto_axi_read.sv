@@ -27,15 +27,7 @@ module pto_axi_read #(
   output wire                   cmd_ready_o,   // it is taken
   input  wire                   cmd_drop_i,    // make its beats up
   input  wire pto_burst_t       cmd_i,         // the burst
-  output wire [39:0]            m_axi_araddr,  // burst address
-  output wire [7:0]             m_axi_arlen,   // beats less 1
-  output wire                   m_axi_arvalid, // burst offered
-  input  wire                   m_axi_arready, // burst taken
-  input  wire [GmDataWidth-1:0] m_axi_rdata,   // beat
-  input  wire [1:0]             m_axi_rresp,   // its response
-  input  wire                   m_axi_rlast,   // last beat of its burst
-  input  wire                   m_axi_rvalid,  // beat offered
-  output wire                   m_axi_rready,  // beat taken
+  `include "pto_axi_read_ports.vh"
   output wire                   beat_valid_o,  // a beat is queued
   input  wire                   beat_ready_i,  // it is taken
   output wire [GmDataWidth-1:0] beat_o,        // the beat

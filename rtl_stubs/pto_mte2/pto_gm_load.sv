@@ -88,7 +88,6 @@ module pto_gm_load #(
   wire [GmDataWidth-1:0] beat;
 
   pto_gm_read #(
-    .GmAddrWidth    (GmAddrWidth),
     .GmDataWidth    (GmDataWidth),
     .AxiIdWidth     (AxiIdWidth),
     .NumOutstanding (NumOutstanding),

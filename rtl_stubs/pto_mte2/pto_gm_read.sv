@@ -14,7 +14,6 @@
 `include "pto_records.vh"
 
 module pto_gm_read #(
-  parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
   parameter integer GmDataWidth    = 256,    // bits of the AXI data bus
   parameter integer AxiIdWidth     = 4,      // bits of the AXI ids
   parameter integer NumOutstanding = 16,     // AXI bursts in flight
@@ -27,17 +26,9 @@ module pto_gm_read #(
   input  wire pto_gm_row_t          row_i,         // the row
   input  wire [`PTO_NUM_ACTIVE-1:0] err_i,         // per op: an access failed
   output wire [AxiIdWidth-1:0]      m_axi_arid,    // 0
-  output wire [GmAddrWidth-1:0]     m_axi_araddr,  // burst address
-  output wire [7:0]                 m_axi_arlen,   // beats less 1
   output wire [2:0]                 m_axi_arsize,  // bus width
   output wire [1:0]                 m_axi_arburst, // INCR
-  output wire                       m_axi_arvalid, // burst offered
-  input  wire                       m_axi_arready, // burst taken
-  input  wire [GmDataWidth-1:0]     m_axi_rdata,   // beat
-  input  wire [1:0]                 m_axi_rresp,   // its response
-  input  wire                       m_axi_rlast,   // last beat of its burst
-  input  wire                       m_axi_rvalid,  // beat offered
-  output wire                       m_axi_rready,  // beat taken
+  `include "pto_axi_read_ports.vh"
   output wire                       beat_valid_o,  // a beat is queued
   input  wire                       beat_ready_i,  // it is taken
   output wire [GmDataWidth-1:0]     beat_o,        // the beat

@@ -102,7 +102,6 @@ module pto_nz_load #(
   wire [GmDataWidth-1:0] beat;
 
   pto_gm_read #(
-    .GmAddrWidth    (GmAddrWidth),
     .GmDataWidth    (GmDataWidth),
     .AxiIdWidth     (AxiIdWidth),
     .NumOutstanding (NumOutstanding),

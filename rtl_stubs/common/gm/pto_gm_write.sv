@@ -38,27 +38,8 @@ module pto_gm_write #(
   input  wire [GmDataWidth-1:0]     word_i,        // the word
   input  wire [GmDataWidth/8-1:0]   word_strb_i,   // bytes to write
   input  wire                       word_last_i,   // last of its burst
-  output wire [39:0]                m_axi_araddr,  // burst address
-  output wire [7:0]                 m_axi_arlen,   // beats less 1
-  output wire                       m_axi_arvalid, // burst offered
-  input  wire                       m_axi_arready, // burst taken
-  input  wire [GmDataWidth-1:0]     m_axi_rdata,   // beat
-  input  wire [1:0]                 m_axi_rresp,   // its response
-  input  wire                       m_axi_rlast,   // last beat of its burst
-  input  wire                       m_axi_rvalid,  // beat offered
-  output wire                       m_axi_rready,  // beat taken
-  output wire [39:0]                m_axi_awaddr,  // burst address
-  output wire [7:0]                 m_axi_awlen,   // beats less 1
-  output wire                       m_axi_awvalid, // burst offered
-  input  wire                       m_axi_awready, // burst taken
-  output wire [GmDataWidth-1:0]     m_axi_wdata,   // beat
-  output wire [GmDataWidth/8-1:0]   m_axi_wstrb,   // byte strobes
-  output wire                       m_axi_wlast,   // last beat of the burst
-  output wire                       m_axi_wvalid,  // beat offered
-  input  wire                       m_axi_wready,  // beat taken
-  input  wire [1:0]                 m_axi_bresp,   // response
-  input  wire                       m_axi_bvalid,  // response offered
-  output wire                       m_axi_bready,  // response taken
+  `include "pto_axi_read_ports.vh"
+  `include "pto_axi_write_ports.vh"
   output wire pto_err_t             rd_err_o,      // a beat came with an error: its bus word
   output wire pto_err_t             wr_err_o,      // a response was an error: its burst
   output wire                       end_valid_o,   // last response of an op, or its dropped end
