@@ -109,9 +109,12 @@ module pto_dma_check #(
   wire        has0 = n_loops > 2'd0;
   wire        has1 = n_loops > 2'd1;
   wire        has2 = n_loops > 2'd2;
-  wire [21:0] count0 = has0 ? desc_i[`PTO_DMA_LOOP0_COUNT]      : 22'd1;
-  wire [21:0] count1 = has1 ? desc_i[`PTO_DMA_LOOP1_COUNT]      : 22'd1;
-  wire [21:0] count2 = has2 ? desc_i[`PTO_DMA_LOOP2_COUNT]      : 22'd1;
+  wire [21:0] loop0  = desc_i[`PTO_DMA_LOOP0_COUNT];
+  wire [21:0] count0 = has0 ? loop0 : 22'd1;
+  wire [21:0] loop1  = desc_i[`PTO_DMA_LOOP1_COUNT];
+  wire [21:0] count1 = has1 ? loop1 : 22'd1;
+  wire [21:0] loop2  = desc_i[`PTO_DMA_LOOP2_COUNT];
+  wire [21:0] count2 = has2 ? loop2 : 22'd1;
   wire [40:0] ext_s0 = has0 ? desc_i[`PTO_DMA_LOOP0_EXT_STRIDE] : 41'd0;
   wire [40:0] ext_s1 = has1 ? desc_i[`PTO_DMA_LOOP1_EXT_STRIDE] : 41'd0;
   wire [40:0] ext_s2 = has2 ? desc_i[`PTO_DMA_LOOP2_EXT_STRIDE] : 41'd0;
@@ -120,15 +123,15 @@ module pto_dma_check #(
   wire [21:0] loc_s2 = has2 ? desc_i[`PTO_DMA_LOOP2_LOC_STRIDE] : 22'd0;
 
   // ---- pad clause ----
-  wire [1:0]  pad_en   = pads ? desc_i[`PTO_DMA_PAD_EN] : 2'd0;
-  wire [8:0]  pad_l    = pads ? desc_i[`PTO_DMA_PAD_LEFT] : 9'd0;
-  wire [8:0]  pad_r    = pads ? desc_i[`PTO_DMA_PAD_RIGHT] : 9'd0;
+  wire [1:0]  pad_en   = desc_i[`PTO_DMA_PAD_EN];
+  wire [8:0]  pad_l    = desc_i[`PTO_DMA_PAD_LEFT];
+  wire [8:0]  pad_r    = desc_i[`PTO_DMA_PAD_RIGHT];
   wire [32:0] pad_val  = desc_i[`PTO_DMA_PAD_VALUE];
   wire        counted  = pad_l != 9'd0 || pad_r != 9'd0;
   wire        legacy   = desc_i[`PTO_DMA_PAD_LEGACY];
   wire        in_bytes = legacy && LegacyPadElements == 0;
-  wire        pad      = pad_en == 2'd1 || ((PadUnselectedRegister != 0) && legacy
-                                            && pad_en == 2'd0 && counted);
+  wire        pad      = pads && (pad_en == 2'd1 || ((PadUnselectedRegister != 0) && legacy
+                                                     && pad_en == 2'd0 && counted));
   wire [11:0] left     = in_bytes ? {3'd0, pad_l} : {3'd0, pad_l} << elem;
   wire [11:0] right    = in_bytes ? {3'd0, pad_r} : {3'd0, pad_r} << elem;
   wire [2:0]  elem_low = (elem == 2'd0) ? 3'b000 : (elem == 2'd1) ? 3'b001
@@ -192,10 +195,9 @@ module pto_dma_check #(
                  || desc_i[`PTO_FILL_BELOW];
   wire l05 = (fill ? wide_fill : units ? wide_burst : wide_row)
           || count0[21] || loc_s0[21] || count1[21] || loc_s1[21] || count2[21] || loc_s2[21]
-          || (pads && |(l2 >> `PTO_W_MTE_GM_UB_L2))
+          || (pads && (|(l2 >> `PTO_W_MTE_GM_UB_L2) || pad_en[1] || pad_l[8] || pad_r[8]))
           || (updates && |(l2 >> `PTO_W_MTE_UB_GM_L2))
-          || pad_en[1] || pad_l[8] || pad_r[8] || (pad && val_wide)
-          || (pad_en == 2'd0 && counted && !pad);
+          || (pad && val_wide) || (pads && pad_en == 2'd0 && counted && !pad);
   wire on_chip = ext_in != GM;
   wire l06 = |loc_addr[4:0] || (on_chip && |ext_addr[4:0])
           || (bursts && from_2 && loc_addr[5]);        // BT-L03, FB-L03: 64 bytes
@@ -228,9 +230,9 @@ module pto_dma_check #(
                   : (no_segment || l07) ? 4'd7 : l08 ? 4'd8 : l09 ? 4'd9 : 4'd10;     // of a bad op
 
   // ---- extents: base + sum of (count - 1) * stride + the last row ----
-  wire [20:0]  last0 = count0[20:0] - 21'd1;
-  wire [20:0]  last1 = count1[20:0] - 21'd1;
-  wire [20:0]  last2 = count2[20:0] - 21'd1;
+  wire [20:0]  last0 = has0 ? loop0[20:0] - 21'd1 : 21'd0;
+  wire [20:0]  last1 = has1 ? loop1[20:0] - 21'd1 : 21'd0;
+  wire [20:0]  last2 = has2 ? loop2[20:0] - 21'd1 : 21'd0;
   wire [20:0]  last_row = n_burst[20:0] - 21'd1;
   wire [95:0]  digits = {3'd0, last2, 3'd0, last1, 3'd0, last0, 3'd0, last_row};
 
