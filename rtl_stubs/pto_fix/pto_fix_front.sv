@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Front of the write-back unit: descriptor queue, D rules, unit flags, parameters, and the report
-// of finished ops. A legal op that moves data is handed over once its flags are set and its
+// Front of the write-back unit: descriptor queue, D rules, unit flags, parameters, numbers, errors
+// and the report of ops. A legal op that moves data is handed over once its flags are set and its
 // parameters are in a bank of the cache; the next op is checked, and its flags and parameters are
 // fetched, while the ops before it stream. A NOP or a bad op goes straight to the report. An op
-// with unreadable parameters is reported with status LOCAL and never handed over.
+// with unreadable parameters is reported with status LOCAL and never handed over. The first error
+// of an op is kept; a later op may be done with its accesses first, its report waits.
 // Order: flags are polled only when no op before still has to clear one of the same blocks; they
 // are cleared after the op has finished and the report before was taken, then done is offered. An
 // op that ends with an error has retired too: its flags are cleared as well.
-// Throughput: one op per 5 to 9 clocks (pto_fix_check), two clocks from fin to done and the next
-// fin. Latency: descriptor to op_valid 6 clocks without flags and parameters; flags and parameters
-// (in parallel) add the latencies of their modules; fin to done 1 clock, more with flags to clear.
+// Throughput: one op per 5 to 9 clocks (pto_fix_check), one done per clock. Latency: descriptor to
+// op_valid 6 clocks without flags and parameters; flags and parameters (in parallel) add the
+// latencies of their modules; end to done 1 clock, more with flags to clear.
 // Limits: two ops with scalar or vector parameters handed over whose words have not all been read
-// (the banks), NumActive ops in all; SrcDataWidth 512. Spec: CONTRACT; fixpipe.md 1, 5, 6, 8, 10.
+// (the banks), 8 ops in all; errors of one op in one clock: that of port a counts, then b, c, d;
+// SrcDataWidth 512. Spec: CONTRACT; fixpipe.md 1, 5, 6, 8, 10.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   op_valid    _/~~~~~~~\_______________     stable, with its payload, until op_ready
 //   op_ready    _____/~~~\_______________
-//   fin_valid   _____________/~~~\_______     in the order of the hand-over
+//   end_valid   _____________/~~~\_______     last access of the oldest op
 //   done_valid  _________________/~~~~~~~     no flags to clear
 `default_nettype none
-`include "pto_desc.vh"
+`include "pto_records.vh"
 
 module pto_fix_front #(
   parameter integer TagWidth       = 8,      // bits of a tag
@@ -62,11 +64,15 @@ module pto_fix_front #(
   output wire                      op_valid_o,    // an op to be streamed, stable until taken
   input  wire                      op_ready_i,    // it is taken
   output wire [`PTO_DESC_BITS-1:0] op_desc_o,     // its descriptor
+  output wire [3:0]                op_id_o,       // its number, 0 to 7
   output wire                      op_bank_o,     // its bank for look-ups
-  input  wire                      fin_valid_i,   // the oldest op handed over has finished
-  output wire                      fin_ready_o,   // noted
-  input  wire [2:0]                fin_status_i,  // status code, 0 or an error
-  input  wire [39:0]               fin_addr_i,    // address of the first bad access
+  input  wire pto_err_t            err_a_i,       // an access failed
+  input  wire pto_err_t            err_b_i,       // second port, as a
+  input  wire pto_err_t            err_c_i,       // third port, as a
+  input  wire pto_err_t            err_d_i,       // fourth port, as a
+  output wire [`PTO_NUM_ACTIVE-1:0] err_o,        // per op: an access failed, from that clock on
+  input  wire [1:0]                end_valid_i,   // per port: the last access of an op is done
+  input  wire [7:0]                end_id_i,      // of this op
   input  wire                      prm_rd_i,      // look up the parameters of 16 channels
   input  wire                      prm_bank_i,    // bank of the op
   input  wire [7:0]                prm_group_i,   // channel div 16
@@ -223,21 +229,20 @@ module pto_fix_front #(
     if (load_done) load_addr_q <= load_addr;
   end
 
-  // ---- reports in order; slots from the hand-over to done ----
+  // ---- reports in order; slots from the hand-over, or the end of the check, to done ----
+  localparam [NumActive-1:0] ONE = {{(NumActive - 1){1'b0}}, 1'b1};
   reg [SlotBits:0]              new_ptr_q, old_ptr_q;
-  reg [NumActive-1:0]           idle_q;      // NOP or bad op
+  reg [NumActive-1:0]           end_q;       // its last access is done, or it has none
+  reg [NumActive-1:0]           err_q;       // an access failed, or the parameters were unreadable
   reg [NumActive-1:0]           bad_q;       // a rule is violated
-  reg [NumActive-1:0]           lost_q;      // the parameters could not be read
   reg [NumActive-1:0]           clear_q;     // flags are to be cleared
-  reg [TagWidth-1:0]            tag_q   [0:NumActive-1];
-  reg [7:0]                     rule_q  [0:NumActive-1];
-  reg [19:0]                    lost_addr_q [0:NumActive-1];
+  reg [TagWidth-1:0]            tag_q    [0:NumActive-1];
+  reg [7:0]                     rule_q   [0:NumActive-1];
+  reg [2:0]                     status_q [0:NumActive-1];
+  reg [39:0]                    addr_q   [0:NumActive-1];
   reg [NumActive*BlockBits-1:0] first_q;     // L0C blocks it touches: the first
   reg [NumActive*BlockBits-1:0] last_q;      // and the last
-  reg                           fin_q;       // the oldest op has finished
-  reg                           cleared_q;   // its flags are cleared
-  reg [2:0]                     fin_status_q;
-  reg [39:0]                    fin_addr_q;
+  reg                           cleared_q;   // the flags of the oldest op are cleared
 
   wire [SlotBits-1:0] new_slot = new_ptr_q[SlotBits-1:0];
   wire [SlotBits-1:0] old_slot = old_ptr_q[SlotBits-1:0];
@@ -245,64 +250,84 @@ module pto_fix_front #(
   wire   ret_valid  = new_ptr_q != old_ptr_q;
   wire   push       = leave || skip;
 
-  wire old_ended    = idle_q[old_slot] || lost_q[old_slot] || fin_q;
-  assign fin_ready_o = ret_valid && !old_ended;
-  wire fin          = fin_valid_i && fin_ready_o;
+  wire old_ended    = end_q[old_slot];
   wire clr_valid    = ret_valid && clear_q[old_slot] && old_ended && !cleared_q;
   wire clr_done;
   wire retire       = done_valid_o && done_ready_i;
 
+  assign op_id_o       = {1'b0, new_slot};
   assign done_valid_o  = ret_valid && old_ended && (cleared_q || !clear_q[old_slot]);
   assign done_tag_o    = tag_q[old_slot];
-  assign done_status_o = idle_q[old_slot] ? (bad_q[old_slot] ? `PTO_ST_RULE : `PTO_ST_OK)
-                       : lost_q[old_slot] ? `PTO_ST_LOCAL : fin_status_q;
+  assign done_status_o = bad_q[old_slot] ? `PTO_ST_RULE
+                       : err_q[old_slot] ? status_q[old_slot] : `PTO_ST_OK;
   assign done_rule_o   = bad_q[old_slot] ? rule_q[old_slot] : 8'd0;
-  assign done_addr_o   = idle_q[old_slot] ? 40'd0
-                       : lost_q[old_slot]
-                       ? {20'd0, lost_addr_q[old_slot]}
-                       : fin_addr_q;
+  assign done_addr_o   = err_q[old_slot] ? addr_q[old_slot] : 40'd0;
   assign busy_o        = queue_valid || prep_q || ret_valid;
+
+  // The ports of errors and ends as vectors, a low.
+  wire [3:0]   err_valid  = {err_d_i.valid, err_c_i.valid, err_b_i.valid, err_a_i.valid};
+  wire [11:0]  err_id     = {err_d_i.id[2:0], err_c_i.id[2:0], err_b_i.id[2:0], err_a_i.id[2:0]};
+  wire [11:0]  err_status = {err_d_i.status, err_c_i.status, err_b_i.status, err_a_i.status};
+  wire [159:0] err_addr   = {err_d_i.addr, err_c_i.addr, err_b_i.addr, err_a_i.addr};
+
+  wire [NumActive-1:0] new_one = ONE << new_slot;
+  wire [NumActive-1:0] enters  = push ? new_one : {NumActive{1'b0}};
+  reg [NumActive-1:0]  err_now, end_now;
+  integer i;
+
+  always @* begin
+    err_now = drop ? new_one : {NumActive{1'b0}};
+    end_now = (drop || skip) ? new_one : {NumActive{1'b0}};
+    for (i = 0; i < 4; i = i + 1)
+      if (err_valid[i]) err_now = err_now | (ONE << err_id[i*SlotBits +: SlotBits]);
+    for (i = 0; i < 2; i = i + 1)
+      if (end_valid_i[i]) end_now = end_now | (ONE << end_id_i[4*i +: SlotBits]);
+  end
+  assign err_o = {8'd0, err_q | err_now};
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       new_ptr_q <= {(SlotBits + 1){1'b0}};
       old_ptr_q <= {(SlotBits + 1){1'b0}};
-      fin_q     <= 1'b0;
-      cleared_q <= 1'b0;
-      clear_q   <= {NumActive{1'b0}};
-      idle_q    <= {NumActive{1'b0}};
-      lost_q    <= {NumActive{1'b0}};
+      end_q     <= {NumActive{1'b0}};
+      err_q     <= {NumActive{1'b0}};
       bad_q     <= {NumActive{1'b0}};
+      clear_q   <= {NumActive{1'b0}};
+      cleared_q <= 1'b0;
     end else begin
+      end_q <= (end_q & ~enters) | end_now;
+      err_q <= (err_q & ~enters) | err_now;
       if (push) begin
         new_ptr_q         <= new_ptr_q + 1'b1;
-        idle_q[new_slot]  <= skip;
         bad_q[new_slot]   <= skip && check_bad;
-        lost_q[new_slot]  <= drop;
         clear_q[new_slot] <= leave && prep_clear;
       end
       if (retire) begin
         old_ptr_q         <= old_ptr_q + 1'b1;
         clear_q[old_slot] <= 1'b0;
       end
-      if (fin) fin_q <= 1'b1;
-      else if (retire) fin_q <= 1'b0;
       if (clr_done) cleared_q <= 1'b1;
       else if (retire) cleared_q <= 1'b0;
     end
   end
 
+  integer j;
   always @(posedge clk_i) begin
     if (push) begin
-      tag_q[new_slot]       <= skip ? queue_tag : prep_tag_q;
-      rule_q[new_slot]      <= check_rule;
-      lost_addr_q[new_slot] <= load_addr_q;
+      tag_q[new_slot]    <= skip ? queue_tag : prep_tag_q;
+      rule_q[new_slot]   <= check_rule;
+      status_q[new_slot] <= `PTO_ST_LOCAL;   // of unreadable parameters
+      addr_q[new_slot]   <= {20'd0, load_addr_q};
       first_q[new_slot*BlockBits +: BlockBits] <= prep_first;
       last_q[new_slot*BlockBits +: BlockBits]  <= prep_last_q;
     end
-    if (fin) begin
-      fin_status_q <= fin_status_i;
-      fin_addr_q   <= (fin_status_i == `PTO_ST_OK) ? 40'd0 : fin_addr_i;
+    if (|err_valid) begin
+      for (j = 3; j >= 0; j = j - 1) begin   // the last assignment counts: port a
+        if (err_valid[j] && !err_q[err_id[j*SlotBits +: SlotBits]]) begin
+          status_q[err_id[j*SlotBits +: SlotBits]] <= err_status[3*j +: 3];
+          addr_q[err_id[j*SlotBits +: SlotBits]]   <= err_addr[40*j +: 40];
+        end
+      end
     end
   end
 
@@ -376,7 +401,8 @@ module pto_fix_front #(
     .prm_rd_i, .prm_bank_i, .prm_group_i, .prm_quant_o, .prm_alpha_o
   );
 
-  wire unused = &{1'b0, desc_i[`PTO_DESC_BITS-1:UsedBits], check_last_word[2:0], prep_last_n[3:0]};
+  wire unused = &{1'b0, desc_i[`PTO_DESC_BITS-1:UsedBits], check_last_word[2:0], prep_last_n[3:0],
+                  err_a_i, err_b_i, err_c_i, err_d_i, end_id_i};
 endmodule
 
 `default_nettype wire

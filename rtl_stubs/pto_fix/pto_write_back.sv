@@ -72,14 +72,16 @@ module pto_write_back #(
   endgenerate
 
   // ---- front: ops with their flags set and their parameters loaded ----
-  wire                      op_valid, op_ready, op_bank, fin_valid, fin_ready;
+  wire                      op_valid, op_ready, op_bank;
   wire [`PTO_DESC_BITS-1:0] op_desc;
-  wire [2:0]                fin_status;
-  wire [39:0]               fin_addr;
   wire                      prm_rd, prm_bank, prm_end;
   wire [7:0]                prm_group;
   wire [16*36-1:0]          prm_quant;
   wire [16*19-1:0]          prm_alpha;
+  wire                      gm_end_valid, loc_end_valid;
+  wire [3:0]                id, gm_end_id, loc_end_id;
+  wire [`PTO_NUM_ACTIVE-1:0] err;
+  wire pto_err_t            src_err, rd_err, wr_err;
 
   pto_fix_front #(
     .TagWidth       (TagWidth),
@@ -98,11 +100,16 @@ module pto_write_back #(
     .op_valid_o    (op_valid),
     .op_ready_i    (op_ready),
     .op_desc_o     (op_desc),
+    .op_id_o       (id),
     .op_bank_o     (op_bank),
-    .fin_valid_i   (fin_valid),
-    .fin_ready_o   (fin_ready),
-    .fin_status_i  (fin_status),
-    .fin_addr_i    (fin_addr),
+    .err_a_i       (src_err),
+    .err_b_i       (rd_err),
+    .err_c_i       ({dst_req_o && dst_gnt_i && dst_err_i, loc_end_id, `PTO_ST_LOCAL, 20'd0,
+                     dst_addr_o}),
+    .err_d_i       (wr_err),
+    .err_o         (err),
+    .end_valid_i   ({loc_end_valid, gm_end_valid}),
+    .end_id_i      ({loc_end_id, gm_end_id}),
     .prm_rd_i      (prm_rd),
     .prm_bank_i    (prm_bank),
     .prm_group_i   (prm_group),
@@ -111,38 +118,13 @@ module pto_write_back #(
     .prm_alpha_o   (prm_alpha)
   );
 
-  // ---- numbers, errors, ends ----
-  wire                       id_valid, gm_end_valid, loc_end_valid;
-  wire [3:0]                 id, gm_end_id, loc_end_id;
-  wire [`PTO_NUM_ACTIVE-1:0] err;
-  wire                       take = op_valid && op_ready;
-  wire pto_err_t src_err, rd_err, wr_err;
-
-  pto_fix_retire u_retire (
-    .clk_i, .rst_ni,
-    .new_valid_i  (take),
-    .new_ready_o  (id_valid),
-    .new_id_o     (id),
-    .err_a_i      (src_err),
-    .err_b_i      (rd_err),
-    .err_c_i      ({dst_req_o && dst_gnt_i && dst_err_i, loc_end_id, `PTO_ST_LOCAL, 20'd0,
-                    dst_addr_o}),
-    .err_d_i      (wr_err),
-    .err_o        (err),
-    .end_valid_i  ({loc_end_valid, gm_end_valid}),
-    .end_id_i     ({loc_end_id, gm_end_id}),
-    .fin_valid_o  (fin_valid),
-    .fin_ready_i  (fin_ready),
-    .fin_status_o (fin_status),
-    .fin_addr_o   (fin_addr)
-  );
-
   // ---- settings of an op for the stages, by its number ----
   localparam integer LaneCtl = 1 + 6 + 3 + 1 + 16 + 2 + 4;
   reg [LaneCtl-1:0]                          lane_ctl_q [0:`PTO_NUM_ACTIVE-1];
   reg [`PTO_NUM_ACTIVE-1:0]                  bank_q, need_q, turn_q;
   reg [2*`PTO_NUM_ACTIVE-1:0]                size_q;
   reg [`PTO_NUM_ACTIVE*`PTO_ATOMIC_BITS-1:0] atomic_q;
+  wire                  take = op_valid && op_ready;
   wire [3:0]            kind = op_desc[`PTO_FIX_DST_TYPE];
   wire [5:0]            mode = op_desc[`PTO_FIX_QUANT];
 
@@ -180,7 +162,6 @@ module pto_write_back #(
     .op_valid_i   (op_valid),
     .op_ready_o   (op_ready),
     .op_desc_i    (op_desc),
-    .id_valid_i   (id_valid),
     .id_i         (id),
     .walk_valid_o (walk_valid),
     .walk_ready_i (walk_ready),

@@ -25,7 +25,6 @@ module pto_fix_plan #(
   input  wire                      op_valid_i,   // an op is there
   output wire                      op_ready_o,   // it is taken
   input  wire [`PTO_DESC_BITS-1:0] op_desc_i,    // its descriptor
-  input  wire                      id_valid_i,   // there is a number for it
   input  wire [3:0]                id_i,         // that number
   output wire                      walk_valid_o, // a nest of words is there
   input  wire                      walk_ready_i, // it is taken
@@ -47,7 +46,7 @@ module pto_fix_plan #(
 
   assign walk_valid_o = walk_q;
   assign runs_valid_o = runs_q;
-  assign op_ready_o   = id_valid_i && (!walk_q || walk_ready_i) && (!runs_q || runs_ready_i);
+  assign op_ready_o   = (!walk_q || walk_ready_i) && (!runs_q || runs_ready_i);
   wire   take         = op_valid_i && op_ready_o;
 
   always @(posedge clk_i or negedge rst_ni) begin
