@@ -37,8 +37,8 @@ REPORTS = Path("sim_build/prove-rtl")
 RTL = Path("rtl_stubs")
 SECONDS = 60
 """Time limit of a proof."""
-FIRST = 10
-"""Time limit of the first search, after which another method is tried."""
+FIRST, SECOND = 6, 10
+"""Time limits of the first search, and of the other method that is tried after it."""
 DEPTH = 20
 """Clocks of the search for a counterexample where a proof does not end."""
 
@@ -155,6 +155,7 @@ def prepare(
         "dffunmap",
         "setundef -anyseq",
         "aigmap",
+        "opt_expr",
         "opt_clean",
         "design -save all",
     ]
@@ -163,10 +164,8 @@ def prepare(
         others = " ".join(f"n:{name} %d" for name in (label, *before))
         lines += [
             "design -load all",
-            f"delete t:$assert {others}",
-            *(f"chformal -assert2assume n:{name}" for name in before),
-            "opt_clean",
-            "opt_expr",
+            f"chformal -assert -remove t:$assert {others}",
+            *(["chformal -assert2assume " + " ".join(f"n:{name}" for name in before)] * bool(before)),
             "opt_clean",
             f"tee -q -o {folder}/{label}.cell dump t:$assert n:{label} %i",
             f"write_aiger -zinit -no-startoffset -vmap {folder}/{label}.map {folder}/{label}.aig",
@@ -193,7 +192,7 @@ def decide(unit: Unit, variant: str, folder: Path, seconds: float, label: str) -
     verdict = PROVEN if constant else UNDECIDED
     for engine, limit, unsat in (
         (f"pdr -T {min(seconds, FIRST):.0f}", 2 * FIRST + 30, PROVEN),
-        ("dprove", seconds, PROVEN),  # Equal sums of wide counters, which PDR is slow at.
+        ("dprove", min(seconds, SECOND), PROVEN),  # Equal sums of counters: PDR is slow there.
         (f"pdr -T {seconds:.0f}", 2 * seconds + 30, PROVEN),
         (f"bmc3 -F {DEPTH} -T {seconds:.0f}", 2 * seconds + 30, BOUNDED),
     ):

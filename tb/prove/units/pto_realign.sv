@@ -5,7 +5,6 @@
 // its line. One byte of a row is followed; of its bits, one.
 // Sources: common/pto_realign.sv
 // Variant: Src=4 Line=4
-// Variant: Src=2 Line=4
 // Bugs: rotate_direction:byte_kept residue_not_kept:byte_kept
 `include "pto_records.vh"
 

@@ -5,7 +5,6 @@
 // of the real part; only the pages are counted in few bits.
 // Sources: common/pto_row_bursts.sv
 // Variant: BusBytes=16
-// Variant: BusBytes=32
 // Variant: BusBytes=64
 // Bugs: split_at_8k:page page_carry_32_bit:address
 `include "pto_records.vh"

@@ -6,7 +6,6 @@
 // ends with its last word, once. Of each byte, one bit is compared.
 // Sources: common/pto_row_words.sv
 // Variant: Line=16
-// Variant: Line=32
 // Bugs: wlast_missing_at_page:last_exact first_strobe_full:strobes last_strobe_full:strobes
 // Bugs: pad_phase_at_data_end:value done_before_grant:end_exact dst_req_moves:stable
 // Bugs: tail_element_of_8_as_4:value tail_element_of_row_before:value tail_phase_of_word:value
