@@ -165,7 +165,10 @@ def prepare(
         lines += [
             "design -load all",
             f"chformal -assert -remove t:$assert {others}",
-            *(["chformal -assert2assume " + " ".join(f"n:{name}" for name in before)] * bool(before)),
+            *(
+                ["chformal -assert2assume " + " ".join(f"n:{name}" for name in before)]
+                * bool(before)
+            ),
             "opt_clean",
             f"tee -q -o {folder}/{label}.cell dump t:$assert n:{label} %i",
             f"write_aiger -zinit -no-startoffset -vmap {folder}/{label}.map {folder}/{label}.aig",
