@@ -219,7 +219,7 @@ module pto_fix_check #(
             || l21_q || l22_q;               // these end the sums; L26 does not, it is above L23
 
   wire        wrong_mode = unit_flag[2] || unit_flag == 3'd1;
-  wire [32:0] stride_or_loop = dst_stride | dst_loop;      // low bits: both are multiples
+  wire [32:0] stride_or_loop = dst_stride | (loop3 ? dst_loop : 33'd0);  // low bits of both
 
   always @(posedge clk_i) begin
     if (start) begin

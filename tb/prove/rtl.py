@@ -208,6 +208,7 @@ def decide(unit: Unit, variant: str, folder: Path, seconds: float, label: str) -
         verdict = judged(text, unsat)
         if engine == "dprove" and verdict == REFUTED:
             verdict = UNDECIDED  # Without a counterexample that can be written.
+    (ROOT / "sm01.aig").unlink(missing_ok=True)  # Of `dprove`.
     clocks, story = _story(folder, label) if verdict == REFUTED else (0, None)
     return Finding(unit.name, variant, label, verdict, time.monotonic() - started, clocks, story)
 

@@ -195,9 +195,10 @@ module pto_dma_check #(
                  || desc_i[`PTO_FILL_BELOW];
   wire l05 = (fill ? wide_fill : units ? wide_burst : wide_row)
           || count0[21] || loc_s0[21] || count1[21] || loc_s1[21] || count2[21] || loc_s2[21]
-          || (pads && (|(l2 >> `PTO_W_MTE_GM_UB_L2) || pad_en[1] || pad_l[8] || pad_r[8]))
+          || (pads && (|(l2 >> `PTO_W_MTE_GM_UB_L2) || pad_en[1]
+                       || ((pad || legacy) && (pad_l[8] || pad_r[8]))))
           || (updates && |(l2 >> `PTO_W_MTE_UB_GM_L2))
-          || (pad && val_wide) || (pads && pad_en == 2'd0 && counted && !pad);
+          || (pad && val_wide) || (pads && legacy && pad_en == 2'd0 && counted && !pad);
   wire on_chip = ext_in != GM;
   wire l06 = |loc_addr[4:0] || (on_chip && |ext_addr[4:0])
           || (bursts && from_2 && loc_addr[5]);        // BT-L03, FB-L03: 64 bytes

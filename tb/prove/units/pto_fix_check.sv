@@ -227,11 +227,11 @@ module prove #(
   wire wrong = early_q || l23_q || l26_q;
 
   always @* begin
-    // Rules of class S, and what has no operand is 0.
+    // Rules of class S.
     assume(dst_type <= 4'd9 && quant <= 6'd36 && relu <= 3'd3);
     assume(!clipped || dst_type == 4'd2 || dst_type == 4'd4 || dst_type >= 4'd7);
     assume(!ub || ub_mode != 2'd3);
-    assume(loop3 ? layout == 2'd1 || dn : d3 == 33'd0);
+    assume(!loop3 || layout == 2'd1 || dn);
     assume(!nz || dst_type == 4'd0);
     assume(!(split_m || split_n) || (rows_first && !loop3));
     if (rst_n) begin
