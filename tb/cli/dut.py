@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about a user's engines: ``check-dut`` and ``new-dut``."""
+"""Commands about a user's engines: ``check-dut``, ``prove`` and ``new-dut``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from tb.cli import options as opt
 
 
 def check_dut(
@@ -16,6 +18,40 @@ def check_dut(
     from tb.dut.ports import check_command
 
     raise typer.Exit(check_command(manifests))
+
+
+def prove(
+    manifest: Annotated[str, typer.Argument(help="a manifest, or a folder with a dut.toml")],
+    depth: Annotated[str, typer.Option("--depth", help="clocks after the reset")] = "20",
+    seconds: Annotated[str, typer.Option("--seconds", help="limit of the search")] = "60",
+    rules: Annotated[
+        str, typer.Option("--rules", help="rules of docs/protocol.md, separated by commas")
+    ] = "",
+    gm_width: opt.GmWidth = "",
+    local_width: opt.LocalWidth = "",
+    tag_width: opt.TagWidth = "",
+    outstanding: opt.Outstanding = "2",
+) -> None:
+    """Search violations of the protocol by your engine in all behaviours of a few clocks."""
+    from tb.prove.dut import prove_command
+
+    widths = [
+        opt.integer(name, text, low, high, f"leave {name} out for the narrowest") if text else None
+        for name, text, low, high in (
+            ("--gm-width", gm_width, 128, 512),
+            ("--local-width", local_width, 128, 512),
+            ("--tag-width", tag_width, 1, 16),
+        )
+    ]
+    code = prove_command(
+        manifest,
+        opt.integer("--depth", depth, 1, 1000, "--depth 20 is the default"),
+        opt.integer("--seconds", seconds, 1, 1 << 20, "--seconds 300 searches longer"),
+        rules,
+        *widths,
+        opt.integer("--outstanding", outstanding, 1, 64, "--outstanding 2 is the default"),
+    )
+    raise typer.Exit(code)
 
 
 def new_dut(

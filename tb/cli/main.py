@@ -23,6 +23,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "tests": run.tests,
     "explain": explain.explain,
     "check-dut": dut.check_dut,
+    "prove": dut.prove,
     "new-dut": dut.new_dut,
     "doctor": tools.doctor,
     "bench": tools.bench,

@@ -45,6 +45,22 @@ DEPTH = 20
 PROVEN, REFUTED, BOUNDED, UNDECIDED = "proven", "refuted", "bounded", "undecided"
 REACH, LEMMA = "reach_", "lemma"
 
+CIRCUIT = (
+    "prep -top prove -flatten",
+    "async2sync",
+    "chformal -lower",
+    "memory -nomap",
+    "memory_map -formal",
+    "opt -full",
+    "techmap",
+    "dffunmap",
+    "setundef -anyseq",
+    "aigmap",
+    "opt_expr",
+    "opt_clean",
+)
+"""Commands of Yosys that make gates and registers of module ``prove``."""
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -127,9 +143,16 @@ def read_unit(path: Path) -> Unit:
     )
 
 
-def _run(lines: Sequence[str], name: Path, seconds: float | None = None) -> tuple[int, str]:
+def run_yosys(lines: Sequence[str], name: Path, seconds: float | None = None) -> tuple[int, str]:
+    """Writes a script of Yosys and runs it; returns its exit code, 1 after its time, and output."""
     (ROOT / name).write_text("\n".join([*lines, ""]))
     return tools.run([yosys_program(), "-q", "-s", name], {}, ROOT, seconds)
+
+
+def run_abc(commands: str, name: Path, seconds: float) -> None:
+    """Runs ABC on its own circuits: the one that Yosys has for it is put aside."""
+    trivial = ["read_verilog tb/prove/units/trivial.v", "hierarchy -top trivial", "techmap"]
+    run_yosys([*trivial, f'abc -script "+strash; backup; {commands}; restore; map"'], name, seconds)
 
 
 def prepare(
@@ -145,18 +168,7 @@ def prepare(
         " ".join(["read_verilog -sv -formal -I rtl_stubs/common", *map(str, sources)]),
         f"read_verilog -sv -formal -I rtl_stubs/common tb/prove/units/{unit.name}.sv",
         *(f"chparam -set {key} {value} prove" for key, value in variant.items()),
-        "prep -top prove -flatten",
-        "async2sync",
-        "chformal -lower",
-        "memory -nomap",
-        "memory_map -formal",
-        "opt -full",
-        "techmap",
-        "dffunmap",
-        "setundef -anyseq",
-        "aigmap",
-        "opt_expr",
-        "opt_clean",
+        *CIRCUIT,
         "design -save all",
     ]
     for label in unit.labels:
@@ -173,7 +185,7 @@ def prepare(
             f"tee -q -o {folder}/{label}.cell dump t:$assert n:{label} %i",
             f"write_aiger -zinit -no-startoffset -vmap {folder}/{label}.map {folder}/{label}.aig",
         ]
-    code, output = _run(lines, folder / "prepare.ys")
+    code, output = run_yosys(lines, folder / "prepare.ys")
     if code:
         raise PtoError(
             f"the properties of {unit.name} cannot be read:\n{output[-2000:]}",
@@ -187,9 +199,8 @@ def decide(unit: Unit, variant: str, folder: Path, seconds: float, label: str) -
     started = time.monotonic()
     status = folder / f"{label}.status"
     (ROOT / status).unlink(missing_ok=True)
-    head = f"+strash; backup; read_aiger {folder}/{label}.aig; fold"
-    tail = f"write_status {status}; write_cex -a {folder}/{label}.cex; restore; map"
-    trivial = ["read_verilog tb/prove/units/trivial.v", "hierarchy -top trivial", "techmap"]
+    head = f"read_aiger {folder}/{label}.aig; fold"
+    tail = f"write_status {status}; write_cex -a {folder}/{label}.cex"
     # What Yosys saw to be true always, ABC calls unknown.
     constant = "connect \\A 1'1" in (ROOT / folder / f"{label}.cell").read_text()
     verdict = PROVEN if constant else UNDECIDED
@@ -201,15 +212,14 @@ def decide(unit: Unit, variant: str, folder: Path, seconds: float, label: str) -
     ):
         if verdict != UNDECIDED:
             break
-        script = [*trivial, f'abc -script "{head}; {engine}; {tail}"']
-        _run(script, folder / f"{label}.ys", limit)
+        run_abc(f"{head}; {engine}; {tail}", folder / f"{label}.ys", limit)
         text = (ROOT / status).read_text() if (ROOT / status).is_file() else ""
         (ROOT / status).unlink(missing_ok=True)
         verdict = judged(text, unsat)
         if engine == "dprove" and verdict == REFUTED:
             verdict = UNDECIDED  # Without a counterexample that can be written.
     (ROOT / "sm01.aig").unlink(missing_ok=True)  # Of `dprove`.
-    clocks, story = _story(folder, label) if verdict == REFUTED else (0, None)
+    clocks, story = tell(folder, label, label) if verdict == REFUTED else (0, None)
     return Finding(unit.name, variant, label, verdict, time.monotonic() - started, clocks, story)
 
 
@@ -221,8 +231,13 @@ def judged(status: str, unsat: str) -> str:
     return unsat if "snl_UNSAT" in status else REFUTED if "snl_SAT" in status else UNDECIDED
 
 
-def _story(folder: Path, label: str) -> tuple[int, Path]:
+def tell(folder: Path, label: str, circuit: str) -> tuple[int, Path]:
     """Writes a counterexample as values of the inputs, clock by clock, and as a waveform.
+
+    Args:
+        folder: Folder of the files.
+        label: The property: name of the counterexample and of what is written.
+        circuit: Name of the AIGER file.
 
     Returns:
         The clock in which the property fails, and the file.
@@ -233,14 +248,14 @@ def _story(folder: Path, label: str) -> tuple[int, Path]:
     del state  # All zero: free initial values are inputs of the first clock.
     bits: dict[str, list[tuple[int, int]]] = {}
     free: dict[str, list[tuple[int, int]]] = {}
-    for line in (ROOT / folder / f"{label}.map").read_text().splitlines():
+    for line in (ROOT / folder / f"{circuit}.map").read_text().splitlines():
         kind, index, bit, name = (line.split(maxsplit=3) + [""] * 3)[:4]
         if kind in ("input", "init") and "$" not in name:
             (bits if kind == "input" else free).setdefault(name, []).append((int(index), int(bit)))
     lines = [f"clock {0:>3}: registers without reset: {_values(free, rows[0])}"] if free else []
     lines += [f"clock {clock:>3}: {_values(bits, row)}" for clock, row in enumerate(rows)]
-    files = [ROOT / folder / f"{label}.{kind}" for kind in ("aig", "map", "vcd")]
-    wave.write(files[0], files[1], rows, files[2])
+    files = [ROOT / folder / f"{circuit}.{kind}" for kind in ("aig", "map")]
+    wave.write(*files, rows, ROOT / folder / f"{label}.vcd")
     story = folder / f"{label}.txt"
     (ROOT / story).write_text("\n".join([*lines, ""]))
     return len(rows) - 1, story

@@ -63,7 +63,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("sequences", "tb.common", "tb.dut", "tb.env", "tb.harness", "tb.isa", "tb.record"),
         "tb.run",
     ),
-    "tb.prove": ("tb.common", "tb.run", "tb.setup"),
+    "tb.prove": ("tb.common", "tb.dut", "tb.harness", "tb.isa", "tb.run", "tb.setup"),
     "tb.cli": (
         *("tb.benchmark", "tb.common", "tb.coverage", "tb.dut", "tb.explain", "tb.nightly"),
         *("tb.outside", "tb.programs", "tb.prove", "tb.record", "tb.regress", "tb.run"),

@@ -67,7 +67,7 @@ module axi_copy_mover #(
                                                 input logic [ChunkBits-1:0] len);
     logic [ChunkBits:0] sum;
     sum = {1'b0, len} + (ChunkBits+1)'(lane) + (ChunkBits+1)'(Bytes - 1);
-    return sum[ChunkBits:Lane];
+    beats_of = sum[ChunkBits:Lane];
   endfunction
 
   logic [AddrWidth-1:0] src_burst, dst_burst;

@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``pto-dv prove``: the rules of docs/protocol.md on the block of a manifest, to a stated depth.
+
+``tb/prove/protocol.sv`` has the rules as labelled assertions and assumptions. A module ``prove``
+connects it with the block, Yosys makes one circuit with an output for each label, and the ABC
+inside it searches all behaviours of up to ``depth`` clocks after a reset. What it does not find
+there may still occur later: the end of a search is a bound, and no proof.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.common.text import meant
+from tb.dut.contract import Port, ports_of
+from tb.dut.manifest import STANDARD_PARAMETERS, Manifest, load_manifest
+from tb.dut.ports import Widths
+from tb.harness.protocol import RULES
+from tb.isa.ops import OPS
+from tb.prove.rtl import CIRCUIT, REACH, run_abc, run_yosys, tell
+
+MODULE = ROOT / "tb/prove/protocol.sv"
+REPORTS = Path("sim_build/prove-dut")
+DEPTH = 20
+"""Clocks after the reset."""
+SECONDS = 60
+"""Time limit of the search."""
+TAG_WIDTH = 4
+"""Bits of a tag, where the manifest claims them."""
+OUTSTANDING = 2
+"""Bursts in flight in each direction: the limit that a short search reaches."""
+
+UNJUDGED = {
+    "FLAG-READ": "needs the flags that an op names",
+    "FLAG-CLEAR": "needs the flags that an op names",
+    "FLAG-NOT-SET": "needs the flags that are set",
+    "DESC-MIXED": "is about the bench alone",
+}
+"""Rules without X that are neither asserted nor assumed, and why."""
+
+STRIDED = {"mte_gm_ub", "mte_gm_l1", "mte_ub_gm"}
+"""Ops of which the module knows the D rules."""
+
+REACHED = {
+    "reach_descriptor": "a descriptor is taken",
+    "reach_two_descriptors": "two descriptors are open",
+    "reach_ar": "AR is taken",
+    "reach_r": "an R beat is taken",
+    "reach_aw": "AW is taken",
+    "reach_w": "a W beat is taken",
+    "reach_b": "a B is taken",
+    "reach_src": "a local read is granted",
+    "reach_dst": "a local write is granted",
+    "reach_par": "a read of par is granted",
+    "reach_flag": "a request of flag is granted",
+    "reach_done": "a done with status 0",
+    "reach_done_of_a_copy": "a done with status 0 after an access",
+    "reach_done_with_rule": "a done with the number of a rule",
+    "reach_done_with_error": "a done with an error",
+}
+"""Labels of states, in words."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a search found.
+
+    Attributes:
+        depth: Clocks after the reset that were searched in full.
+        broken: Label to the clock of its violation and the file with the inputs up to it.
+        reached: Labels of the states that occur.
+        open: Labels without an answer: they hold for ``depth`` clocks less one.
+    """
+
+    depth: int
+    broken: Mapping[str, tuple[int, Path]]
+    reached: frozenset[str]
+    open: frozenset[str] = frozenset()
+
+
+def label_of(rule: str) -> str:
+    """Returns the label of a rule, AR-4K as ``ar_4k``."""
+    return rule.lower().replace("-", "_")
+
+
+def labels_of(slot: str) -> tuple[str, ...]:
+    """Returns the labels of the assertions for an engine of a slot."""
+    text = re.sub(r"`else.*?`endif", "", MODULE.read_text(), flags=re.DOTALL)
+    if slot != "fix":
+        text = re.sub(r"`ifdef PTO_FIX.*?`endif", "", text, flags=re.DOTALL)
+    return tuple(re.findall(r"^\s*(\w+): assert", text, re.MULTILINE))
+
+
+def _legal(manifest: Manifest) -> tuple[str, ...]:
+    """Returns the D rules of its ops that a block does not report: descriptors obey them."""
+    rules = {rule for op in manifest.ops for rule in OPS[op].rule_names}
+    return tuple(sorted(rules - set(manifest.d_rules)))
+
+
+def _range(port: Port, slot: str, values: Mapping[str, int]) -> str:
+    return f"[{port.bits(slot, values) - 1}:0] {port.name}"
+
+
+def wrapper(manifest: Manifest, values: Mapping[str, int]) -> str:
+    """Returns module ``prove``: the block and the rules on the same wires, with free inputs.
+
+    Args:
+        manifest: The block.
+        values: Parameters of the contract.
+    """
+    can, slot = manifest.capabilities, manifest.slot
+    ports = ports_of(slot)
+    inputs = [port for port in ports if port.direction == "input" and port.name != "rst_ni"]
+    wires = ", ".join(f".{port.name}({port.name})" for port in ports)
+    passed = {name: value for name, value in values.items() if name in STANDARD_PARAMETERS}
+    own = {**passed, **manifest.parameters_under(manifest.claim)}
+    legal = {int(rule[5:]) for rule in _legal(manifest) if rule.startswith("DMA-L")}
+    if not can.pad or legal & {3, 9, 10}:
+        legal.add(9)  # no row is padded
+    if not can.atomic_stores or legal & {16, 17}:
+        legal.add(17)  # no store is atomic
+    rules = {
+        **values,
+        "SrcDataWidth": values.get("SrcDataWidth", values["LocalDataWidth"]),
+        "Ops": f"256'd{sum(1 << OPS[op].opcode for op in manifest.ops)}",
+        "Legal": f"32'd{sum(1 << number for number in legal)}",
+        "Loops": can.loops,
+        **{f"{kind.title()}Errors": int(kind in can.errors) for kind in ("read", "write", "local")},
+    }
+    return "\n".join(
+        [
+            "// SPDX-License-Identifier: Apache-2.0",
+            f"// Written by `pto-dv prove` for {manifest.title}.",
+            "module prove (",
+            ",\n".join(
+                ["  input wire [4:0] pick_i"]
+                + [f"  input wire {_range(port, slot, values)}" for port in inputs]
+            ),
+            ");",
+            "  reg rst_ni = 1'b0;",
+            "  always @(posedge clk_i) rst_ni <= 1'b1;",
+            *(
+                f"  wire {_range(port, slot, values)};"
+                for port in ports
+                if port.direction == "output"
+            ),
+            f"  {manifest.module} #({_named(own)}) u_dut ({wires});",
+            f"  pto_protocol #({_named(rules)}) u_protocol (.pick_i(pick_i), {wires});",
+            "endmodule",
+            "",
+        ]
+    )
+
+
+def _named(values: Mapping[str, object]) -> str:
+    return ", ".join(f".{name}({value})" for name, value in values.items())
+
+
+def _here(path: str | Path) -> str:
+    """Returns a path as Yosys takes it: the wheel sees files by relative paths alone."""
+    return os.path.relpath(path, ROOT)
+
+
+def prepare(
+    manifest: Manifest, values: Mapping[str, int], folder: Path, rules: Sequence[str]
+) -> list[str]:
+    """Writes the circuit of a block and its rules: ``all.aig``, with an output for each label.
+
+    Returns:
+        The labels, in the order of the outputs.
+
+    Raises:
+        PtoError: Yosys cannot read a source.
+    """
+    (ROOT / folder).mkdir(parents=True, exist_ok=True)
+    (ROOT / folder / "prove.sv").write_text(wrapper(manifest, values))
+    words = [f"-D{name}={value}" for name, value in manifest.defines.items()]
+    words += [f"-I{_here(name)}" for name in manifest.include_dirs]
+    ours = "-Irtl_stubs/common" + (" -DPTO_FIX" if manifest.slot == "fix" else "")
+    listed = folder / "labels"
+    chosen = " ".join(f"n:u_protocol.{label} %d" for label in rules)
+    script = [
+        " ".join(["read_verilog -sv -formal", *words, *map(_here, manifest.sources)]),
+        f"read_verilog -sv -formal {ours} {_here(MODULE)} {folder}/prove.sv",
+        *CIRCUIT,
+        *([f"delete t:$assert {chosen}"] if rules else []),
+        "opt_clean",
+        f"tee -q -o {listed} select -list t:$assert",
+        f"write_aiger -zinit -no-startoffset -map {folder}/all.map {folder}/all.aig",
+    ]
+    code, output = run_yosys(script, folder / "prepare.ys")
+    if code:
+        said = [line for line in output.splitlines() if "ERROR" in line] or [output[-500:]]
+        raise PtoError(
+            f"Yosys cannot read {manifest.title}: {said[-1].strip()}",
+            where=str(folder / "prepare.ys"),
+            legal="the part of SystemVerilog that `read_verilog -sv` of Yosys takes",
+            remedy="rewrite the line that it names; the script runs alone with `yosys -s`",
+        )
+    found = re.findall(r"^prove/u_protocol\.(\w+)$", (ROOT / listed).read_text(), re.MULTILINE)
+    return list(found)
+
+
+def search(folder: Path, labels: Sequence[str], depth: int, seconds: float) -> Result:
+    """Searches violations and reached states in up to ``depth`` clocks after the reset.
+
+    Args:
+        folder: Folder with the circuit.
+        labels: Its outputs.
+        depth: Clocks after the reset, which is clock 0.
+        seconds: Limit of the time.
+    """
+    log = ROOT / folder / "search.log"
+    log.unlink(missing_ok=True)
+    head = f"read_aiger {folder}/all.aig; fold"
+    # One clock more: what is tried there was not violated before.
+    run = f"bmc3 -a -g -F {depth + 2} -T {seconds:.0f} -W {folder}/search.log"
+    run_abc(f"{head}; {run}", folder / "search.ys", 2 * seconds + 60)
+    tried: dict[str, int] = {}
+    clock = output = 0
+    for line in log.read_text().splitlines() if log.is_file() else ():
+        _, frame, _, number, *_ = line.split()
+        clock, output = int(frame), int(number)
+        tried[labels[output]] = clock
+    broken, reached, unanswered = {}, set(), set()
+    for label, last in tried.items():
+        if last == clock:
+            continue
+        if last < clock - 1 or (label.startswith(REACH) and labels.index(label) < output):
+            if label.startswith(REACH):
+                reached.add(label)
+                continue
+        # The search of this output alone has a counterexample that can be written.
+        (ROOT / folder / f"{label}.cex").unlink(missing_ok=True)
+        alone = f"cone -a -s -O {labels.index(label)}; bmc3 -g -F {last + 1} -T {seconds:.0f}"
+        status = ROOT / folder / f"{label}.status"
+        status.unlink(missing_ok=True)
+        tail = f"write_status {folder}/{label}.status; write_cex -a {folder}/{label}.cex"
+        run_abc(f"{head}; {alone}; {tail}", folder / f"{label}.ys", 2 * seconds + 60)
+        if not status.is_file() or "snl_SAT" not in status.read_text():
+            unanswered.add(label)
+        elif label.startswith(REACH):
+            reached.add(label)
+        else:
+            broken[label] = tell(folder, label, "all")
+    return Result(max(clock - 1, 0), broken, frozenset(reached), frozenset(unanswered))
+
+
+def _quiet(label: str, reached: frozenset[str]) -> str:
+    """Returns the state that a rule needs and that does not occur, in words, or nothing."""
+    need = f"{REACH}{label.split('_')[0]}"
+    if need in REACHED and need not in reached and not label.endswith("reset"):
+        return REACHED[need]
+    return ""
+
+
+def report(manifest: Manifest, labels: Sequence[str], result: Result) -> list[str]:
+    """Returns a line for each rule that was judged, and what was not covered, judged or free."""
+    asserted = {label_of(name): name for name in RULES}
+    lines = []
+    for label in labels:
+        if label.startswith(REACH):
+            continue
+        text = f"holds to depth {result.depth}"
+        if label in result.broken:
+            clock, story = result.broken[label]
+            name = asserted[label]
+            lines.append(f"VIOLATED at clock {clock}  {name}: {RULES[name].text} {story}")
+            continue
+        if label in result.open:
+            text = "UNDECIDED"
+        quiet = _quiet(label, result.reached)
+        lines.append(f"{text}  {asserted[label]}" + (f" (not once: {quiet})" if quiet else ""))
+    missed = [
+        REACHED[label]
+        for label in REACHED
+        if label in labels and label not in result.reached
+    ]
+    if missed:
+        lines.append(f"not covered within {result.depth} clocks: {'; '.join(missed)}")
+    side = ("PAR-", "FLAG-", "DONE-EARLY-PAR", "DONE-EARLY-FLAG", "X-PAR", "X-FLAG")
+    rules = [r for r in RULES.values() if manifest.slot == "fix" or not r.name.startswith(side)]
+    unknown = ", ".join(rule.name for rule in rules if rule.needs_x)
+    lines.append(f"not judged: {unknown}: values here are 0 and 1")
+    lines += [
+        f"not judged: {rule.name}: {UNJUDGED[rule.name]}" for rule in rules if rule.name in UNJUDGED
+    ]
+    memory = [r.name for r in rules if r.who == "memory" and not r.needs_x]
+    lines.append(f"assumed: {', '.join(name for name in memory if name not in UNJUDGED)}")
+    can = manifest.capabilities
+    lines.append(f"assumed: descriptors of {', '.join(manifest.ops)}, at most 15 open")
+    if legal := _legal(manifest):
+        lines.append(f"assumed: descriptors of strided copies obey {', '.join(legal)}")
+        if "DMA-L12" in legal:
+            lines.append("assumed: with DMA-L12, at most 2 rows and 2 iterations of each loop")
+    if legal and set(manifest.ops) - STRIDED:
+        lines.append("free: every other descriptor; one that breaks a rule may cause a violation")
+    kinds = [kind for kind in ("read", "write", "local") if kind not in can.errors]
+    if kinds:
+        lines.append(f"assumed: no errors of {', '.join(kinds)}")
+    return lines
+
+
+def chosen_rules(text: str, slot: str) -> list[str]:
+    """Returns the labels of a comma list of rules; none for all.
+
+    Raises:
+        PtoError: one is not judged.
+    """
+    known = {name: label_of(name) for name in RULES if label_of(name) in labels_of(slot)}
+    names = [name.strip().upper() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise PtoError(
+                f"rule {name!r} is not judged{meant(name, known)}",
+                where="--rules",
+                legal=", ".join(known),
+            )
+    return [known[name] for name in names]
+
+
+def prove_dut(
+    manifest: Manifest,
+    widths: Widths,
+    outstanding: int,
+    depth: int,
+    seconds: float,
+    rules: str = "",
+) -> tuple[list[str], Result]:
+    """Searches violations of the rules by the block of a manifest.
+
+    Args:
+        manifest: The block.
+        widths: Widths of the circuit.
+        outstanding: ``NumOutstanding``.
+        depth: Clocks after the reset.
+        seconds: Limit of the search.
+        rules: Names of rules, separated by commas; empty for all.
+
+    Returns:
+        The labels, and what was found.
+
+    Raises:
+        PtoError: the manifest does not claim these widths, or Yosys cannot read a source.
+    """
+    manifest.check_run(widths.gm, widths.local, widths.tag)
+    most = min(outstanding, manifest.capabilities.outstanding)
+    values = {**widths.parameters(manifest.slot), "NumOutstanding": most}
+    folder = REPORTS / re.sub(r"\W", "_", manifest.title)
+    chosen = chosen_rules(rules, manifest.slot)
+    if chosen:
+        chosen += [label for label in labels_of(manifest.slot) if label.startswith(REACH)]
+    labels = prepare(manifest, values, folder, chosen)
+    return labels, search(folder, labels, depth, seconds)
+
+
+def prove_command(
+    dut: str,
+    depth: int,
+    seconds: int,
+    rules: str,
+    gm: int | None,
+    local: int | None,
+    tag: int | None,
+    outstanding: int,
+) -> int:
+    """Judges a block, prints the verdicts; returns 1 for a violation, 3 without an answer.
+
+    Raises:
+        PtoError: the manifest cannot be used, or Yosys cannot read a source.
+    """
+    started = time.monotonic()
+    manifest = load_manifest(Path(dut))
+    can = manifest.capabilities
+    least, most = can.tag_widths
+    widths = Widths(
+        gm or min(can.gm_data_widths),
+        local or min(can.local_data_widths),
+        tag or min(max(least, TAG_WIDTH), most),
+    )
+    labels, result = prove_dut(manifest, widths, outstanding, depth, seconds, rules)
+    print(
+        f"{manifest.title} ({manifest.slot}): GM {widths.gm}, local {widths.local}, tag "
+        f"{widths.tag} bits, {min(outstanding, can.outstanding)} bursts in flight"
+    )
+    print("\n".join(report(manifest, labels, result)))
+    judged = [label for label in labels if not label.startswith(REACH)]
+    short = result.depth < depth or bool(result.open)
+    end = "FAIL" if result.broken else "UNDECIDED" if short else "BOUNDED"
+    held = len(judged) - len(result.broken) - len(result.open)
+    print(
+        f"{end} {held} of {len(judged)} rules hold to depth {result.depth}"
+        f"{f' of {depth}' if result.depth < depth else ''}, which is no proof, "
+        f"{time.monotonic() - started:.0f} s"
+    )
+    sys.stdout.flush()
+    return 1 if result.broken else 3 if short else 0
