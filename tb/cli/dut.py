@@ -22,7 +22,7 @@ def check_dut(
 
 def prove(
     manifest: Annotated[str, typer.Argument(help="a manifest, or a folder with a dut.toml")],
-    depth: Annotated[str, typer.Option("--depth", help="clocks after the reset")] = "20",
+    depth: Annotated[str, typer.Option("--depth", help="clocks after the reset")] = "14",
     seconds: Annotated[str, typer.Option("--seconds", help="limit of the search")] = "60",
     rules: Annotated[
         str, typer.Option("--rules", help="rules of docs/protocol.md, separated by commas")
@@ -33,7 +33,8 @@ def prove(
     outstanding: opt.Outstanding = "2",
 ) -> None:
     """Search violations of the protocol by your engine in all behaviours of a few clocks."""
-    from tb.prove.dut import prove_command
+    from tb.dut.manifest import load_manifest
+    from tb.prove.dut import narrow, prove_command
 
     widths = [
         opt.integer(name, text, low, high, f"leave {name} out for the narrowest") if text else None
@@ -43,13 +44,14 @@ def prove(
             ("--tag-width", tag_width, 1, 16),
         )
     ]
+    loaded = load_manifest(Path(manifest))
     code = prove_command(
-        manifest,
-        opt.integer("--depth", depth, 1, 1000, "--depth 20 is the default"),
+        loaded,
+        narrow(loaded, *widths),
+        opt.integer("--outstanding", outstanding, 1, 64, "--outstanding 2 is the default"),
+        opt.integer("--depth", depth, 1, 1000, "--depth 14 is the default"),
         opt.integer("--seconds", seconds, 1, 1 << 20, "--seconds 300 searches longer"),
         rules,
-        *widths,
-        opt.integer("--outstanding", outstanding, 1, 64, "--outstanding 2 is the default"),
     )
     raise typer.Exit(code)
 

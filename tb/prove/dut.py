@@ -11,17 +11,18 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.common.text import meant
 from tb.dut.contract import Port, ports_of
-from tb.dut.manifest import STANDARD_PARAMETERS, Manifest, load_manifest
+from tb.dut.manifest import STANDARD_PARAMETERS, Manifest
 from tb.dut.ports import Widths
 from tb.harness.protocol import RULES
 from tb.isa.ops import OPS
@@ -29,7 +30,7 @@ from tb.prove.rtl import CIRCUIT, REACH, run_abc, run_yosys, tell
 
 MODULE = ROOT / "tb/prove/protocol.sv"
 REPORTS = Path("sim_build/prove-dut")
-DEPTH = 20
+DEPTH = 14
 """Clocks after the reset."""
 SECONDS = 60
 """Time limit of the search."""
@@ -75,15 +76,13 @@ class Result:
 
     Attributes:
         depth: Clocks after the reset that were searched in full.
-        broken: Label to the clock of its violation and the file with the inputs up to it.
+        broken: Label to the clock of its violation.
         reached: Labels of the states that occur.
-        open: Labels without an answer: they hold for ``depth`` clocks less one.
     """
 
     depth: int
-    broken: Mapping[str, tuple[int, Path]]
+    broken: Mapping[str, int]
     reached: frozenset[str]
-    open: frozenset[str] = frozenset()
 
 
 def label_of(rule: str) -> str:
@@ -171,8 +170,14 @@ def _here(path: str | Path) -> str:
 
 def prepare(
     manifest: Manifest, values: Mapping[str, int], folder: Path, rules: Sequence[str]
-) -> list[str]:
+) -> tuple[str, ...]:
     """Writes the circuit of a block and its rules: ``all.aig``, with an output for each label.
+
+    Args:
+        manifest: The block.
+        values: Parameters of the contract.
+        folder: Folder of the files.
+        rules: Labels to keep; none for all.
 
     Returns:
         The labels, in the order of the outputs.
@@ -185,15 +190,13 @@ def prepare(
     words = [f"-D{name}={value}" for name, value in manifest.defines.items()]
     words += [f"-I{_here(name)}" for name in manifest.include_dirs]
     ours = "-Irtl_stubs/common" + (" -DPTO_FIX" if manifest.slot == "fix" else "")
-    listed = folder / "labels"
-    chosen = " ".join(f"n:u_protocol.{label} %d" for label in rules)
+    others = " ".join(f"n:u_protocol.{label} %d" for label in rules)
     script = [
         " ".join(["read_verilog -sv -formal", *words, *map(_here, manifest.sources)]),
         f"read_verilog -sv -formal {ours} {_here(MODULE)} {folder}/prove.sv",
         *CIRCUIT,
-        *([f"delete t:$assert {chosen}"] if rules else []),
-        "opt_clean",
-        f"tee -q -o {listed} select -list t:$assert",
+        *([f"delete t:$assert {others}", "opt_clean"] if rules else []),
+        f"tee -q -o {folder}/labels select -list t:$assert",
         f"write_aiger -zinit -no-startoffset -map {folder}/all.map {folder}/all.aig",
     ]
     code, output = run_yosys(script, folder / "prepare.ys")
@@ -205,12 +208,32 @@ def prepare(
             legal="the part of SystemVerilog that `read_verilog -sv` of Yosys takes",
             remedy="rewrite the line that it names; the script runs alone with `yosys -s`",
         )
-    found = re.findall(r"^prove/u_protocol\.(\w+)$", (ROOT / listed).read_text(), re.MULTILINE)
-    return list(found)
+
+    fold = f"read_aiger {folder}/all.aig; fold; write_aiger {folder}/folded.aig"
+    run_abc(fold, folder / "fold.ys", 600)
+    listed = (ROOT / folder / "labels").read_text()
+    return tuple(re.findall(r"^prove/u_protocol\.(\w+)$", listed, re.MULTILINE))
+
+
+def _parts(path: Path) -> tuple[bytes, list[bytes], bytes]:
+    """Returns what is before the outputs of a binary AIGER file, their literals, and the rest."""
+    head, _, rest = path.read_bytes().partition(b"\n")
+    latches, outputs = map(int, head.split()[3:5])
+    *lines, gates = rest.split(b"\n", latches + outputs)
+    return b"\n".join([head, *lines[:latches], b""]), lines[latches:], gates
+
+
+def _part(folder: Path, name: str, kept: Collection[int]) -> None:
+    """Writes the circuit with some of its outputs; the others are 0, which is no violation."""
+    before, outputs, gates = _parts(ROOT / folder / "folded.aig")
+    lines = [line if at in kept else b"0" for at, line in enumerate(outputs)]
+    (ROOT / folder / f"{name}.aig").write_bytes(before + b"\n".join([*lines, gates]))
 
 
 def search(folder: Path, labels: Sequence[str], depth: int, seconds: float) -> Result:
     """Searches violations and reached states in up to ``depth`` clocks after the reset.
+
+    Two processes take half of the labels each.
 
     Args:
         folder: Folder with the circuit.
@@ -218,71 +241,77 @@ def search(folder: Path, labels: Sequence[str], depth: int, seconds: float) -> R
         depth: Clocks after the reset, which is clock 0.
         seconds: Limit of the time.
     """
-    log = ROOT / folder / "search.log"
-    log.unlink(missing_ok=True)
-    head = f"read_aiger {folder}/all.aig; fold"
-    # One clock more: what is tried there was not violated before.
-    run = f"bmc3 -a -g -F {depth + 2} -T {seconds:.0f} -W {folder}/search.log"
-    run_abc(f"{head}; {run}", folder / "search.ys", 2 * seconds + 60)
-    tried: dict[str, int] = {}
-    clock = output = 0
-    for line in log.read_text().splitlines() if log.is_file() else ():
+    halves = [range(first, len(labels), 2) for first in (0, 1)]
+    with ThreadPoolExecutor(2) as pool:
+        one, two = pool.map(partial(_search, folder, labels, depth, seconds), halves)
+    return Result(
+        min(one.depth, two.depth), {**one.broken, **two.broken}, one.reached | two.reached
+    )
+
+
+def _search(folder: Path, labels: Sequence[str], depth: int, seconds: float, half: range) -> Result:
+    name = f"half{half.start}"
+    files = [ROOT / folder / f"{name}{end}" for end in (".log", "-after.aig")]
+    for old in files:
+        old.unlink(missing_ok=True)
+    _part(folder, name, half)
+    started = time.monotonic()
+    # ABC replaces an output that it has answered by a constant, which the second file shows.
+    limits = f"-F {depth + 1} -T {seconds:.0f} -W {folder}/{name}.log"
+    commands = f"read_aiger {folder}/{name}.aig; bmc3 -a -d -g {limits}"
+    after = f"write_aiger {folder}/{name}-after.aig"
+    run_abc(f"{commands}; {after}", folder / f"{name}.ys", 2 * seconds + 60)
+    if not all(path.is_file() for path in files):
+        return Result(0, {}, frozenset())  # ABC did not come to its end.
+    tried: dict[int, int] = {}
+    clock = 0
+    for line in files[0].read_text().splitlines():
         _, frame, _, number, *_ = line.split()
-        clock, output = int(frame), int(number)
-        tried[labels[output]] = clock
-    broken, reached, unanswered = {}, set(), set()
-    for label, last in tried.items():
-        if last == clock:
-            continue
-        if last < clock - 1 or (label.startswith(REACH) and labels.index(label) < output):
-            if label.startswith(REACH):
-                reached.add(label)
-                continue
-        # The search of this output alone has a counterexample that can be written.
-        (ROOT / folder / f"{label}.cex").unlink(missing_ok=True)
-        alone = f"cone -a -s -O {labels.index(label)}; bmc3 -g -F {last + 1} -T {seconds:.0f}"
-        status = ROOT / folder / f"{label}.status"
-        status.unlink(missing_ok=True)
-        tail = f"write_status {folder}/{label}.status; write_cex -a {folder}/{label}.cex"
-        run_abc(f"{head}; {alone}; {tail}", folder / f"{label}.ys", 2 * seconds + 60)
-        if not status.is_file() or "snl_SAT" not in status.read_text():
-            unanswered.add(label)
-        elif label.startswith(REACH):
-            reached.add(label)
-        else:
-            broken[label] = tell(folder, label, "all")
-    return Result(max(clock - 1, 0), broken, frozenset(reached), frozenset(unanswered))
+        clock = int(frame)
+        tried[int(number)] = clock
+    whole = clock == depth and time.monotonic() - started < seconds
+    (_, before, _), (_, rest, _) = _parts(ROOT / folder / f"{name}.aig"), _parts(files[1])
+    found = {labels[at]: tried[at] for at in half if before[at] != rest[at] == b"0"}
+    reached = frozenset(label for label in found if label.startswith(REACH))
+    broken = {label: last for label, last in found.items() if label not in reached}
+    return Result(depth if whole else max(clock - 1, 0), broken, reached)
 
 
-def _quiet(label: str, reached: frozenset[str]) -> str:
-    """Returns the state that a rule needs and that does not occur, in words, or nothing."""
-    need = f"{REACH}{label.split('_')[0]}"
-    if need in REACHED and need not in reached and not label.endswith("reset"):
-        return REACHED[need]
-    return ""
+def story(folder: Path, labels: Sequence[str], label: str, clock: int) -> Path:
+    """Writes the inputs of a violation, clock by clock, and returns the file.
+
+    Args:
+        folder: Folder of the circuit.
+        labels: Its outputs.
+        label: The one that is violated.
+        clock: Clock of the violation.
+    """
+    _part(folder, label, {labels.index(label)})
+    search = f"bmc3 -g -F {clock + 1}; write_cex -a {folder}/{label}.cex"
+    run_abc(f"read_aiger {folder}/{label}.aig; {search}", folder / f"{label}.ys", 600)
+    return tell(folder, label, "all")[1]
 
 
-def report(manifest: Manifest, labels: Sequence[str], result: Result) -> list[str]:
-    """Returns a line for each rule that was judged, and what was not covered, judged or free."""
-    asserted = {label_of(name): name for name in RULES}
-    lines = []
+def verdicts(labels: Sequence[str], result: Result, stories: Mapping[str, Path]) -> Iterator[str]:
+    """Yields a line for each rule that was judged."""
+    names = {label_of(name): name for name in RULES}
     for label in labels:
-        if label.startswith(REACH):
-            continue
-        text = f"holds to depth {result.depth}"
         if label in result.broken:
-            clock, story = result.broken[label]
-            name = asserted[label]
-            lines.append(f"VIOLATED at clock {clock}  {name}: {RULES[name].text} {story}")
-            continue
-        if label in result.open:
-            text = "UNDECIDED"
-        quiet = _quiet(label, result.reached)
-        lines.append(f"{text}  {asserted[label]}" + (f" (not once: {quiet})" if quiet else ""))
+            rule = RULES[names[label]]
+            yield f"VIOLATED at clock {result.broken[label]}  {rule.name}: {rule.text}"
+            yield f"  inputs by clock: {stories[label]}"
+        elif label in names:
+            need = f"{REACH}{label.split('_')[0]}"
+            quiet = need in labels and need not in result.reached and "reset" not in label
+            never = f" (never: {REACHED[need]})" if quiet else ""
+            yield f"holds to depth {result.depth}  {names[label]}{never}"
+
+
+def limits(manifest: Manifest, labels: Sequence[str], result: Result) -> list[str]:
+    """Returns lines on what was not covered, not judged, and assumed."""
+    lines = []
     missed = [
-        REACHED[label]
-        for label in REACHED
-        if label in labels and label not in result.reached
+        REACHED[label] for label in REACHED if label in labels and label not in result.reached
     ]
     if missed:
         lines.append(f"not covered within {result.depth} clocks: {'; '.join(missed)}")
@@ -331,10 +360,10 @@ def prove_dut(
     manifest: Manifest,
     widths: Widths,
     outstanding: int,
-    depth: int,
-    seconds: float,
+    depth: int = DEPTH,
+    seconds: float = SECONDS,
     rules: str = "",
-) -> tuple[list[str], Result]:
+) -> tuple[tuple[str, ...], Result, dict[str, Path]]:
     """Searches violations of the rules by the block of a manifest.
 
     Args:
@@ -343,63 +372,69 @@ def prove_dut(
         outstanding: ``NumOutstanding``.
         depth: Clocks after the reset.
         seconds: Limit of the search.
-        rules: Names of rules, separated by commas; empty for all.
+        rules: Names of rules, separated by commas; empty for all, and for what is reached.
 
     Returns:
-        The labels, and what was found.
+        The labels, what was found, and of each violated label a file with the inputs.
 
     Raises:
         PtoError: the manifest does not claim these widths, or Yosys cannot read a source.
     """
     manifest.check_run(widths.gm, widths.local, widths.tag)
-    most = min(outstanding, manifest.capabilities.outstanding)
-    values = {**widths.parameters(manifest.slot), "NumOutstanding": most}
+    values = {**widths.parameters(manifest.slot), "NumOutstanding": outstanding}
     folder = REPORTS / re.sub(r"\W", "_", manifest.title)
-    chosen = chosen_rules(rules, manifest.slot)
-    if chosen:
-        chosen += [label for label in labels_of(manifest.slot) if label.startswith(REACH)]
-    labels = prepare(manifest, values, folder, chosen)
-    return labels, search(folder, labels, depth, seconds)
+    labels = prepare(manifest, values, folder, chosen_rules(rules, manifest.slot))
+    result = search(folder, labels, depth, seconds)
+    stories = {label: story(folder, labels, label, clock) for label, clock in result.broken.items()}
+    return labels, result, stories
 
 
-def prove_command(
-    dut: str,
-    depth: int,
-    seconds: int,
-    rules: str,
-    gm: int | None,
-    local: int | None,
-    tag: int | None,
-    outstanding: int,
-) -> int:
-    """Judges a block, prints the verdicts; returns 1 for a violation, 3 without an answer.
-
-    Raises:
-        PtoError: the manifest cannot be used, or Yosys cannot read a source.
-    """
-    started = time.monotonic()
-    manifest = load_manifest(Path(dut))
+def narrow(
+    manifest: Manifest, gm: int | None = None, local: int | None = None, tag: int | None = None
+) -> Widths:
+    """Returns the widths of the circuit, bits: the least that a manifest claims unless given."""
     can = manifest.capabilities
     least, most = can.tag_widths
-    widths = Widths(
+    return Widths(
         gm or min(can.gm_data_widths),
         local or min(can.local_data_widths),
         tag or min(max(least, TAG_WIDTH), most),
     )
-    labels, result = prove_dut(manifest, widths, outstanding, depth, seconds, rules)
+
+
+def prove_command(
+    manifest: Manifest, widths: Widths, outstanding: int, depth: int, seconds: int, rules: str
+) -> int:
+    """Judges a block and prints the verdicts.
+
+    Args:
+        manifest: The block.
+        widths: Widths of the circuit.
+        outstanding: Bursts in flight; no more than the manifest claims.
+        depth: Clocks after the reset.
+        seconds: Limit of the search.
+        rules: Names of rules, separated by commas; empty for all.
+
+    Returns:
+        The exit code: 0 when all hold to the depth, 1 for a violation, 3 when the time ended.
+
+    Raises:
+        PtoError: the manifest does not claim these widths, or Yosys cannot read a source.
+    """
+    started = time.monotonic()
+    most = min(outstanding, manifest.capabilities.outstanding)
     print(
         f"{manifest.title} ({manifest.slot}): GM {widths.gm}, local {widths.local}, tag "
-        f"{widths.tag} bits, {min(outstanding, can.outstanding)} bursts in flight"
+        f"{widths.tag} bits, {most} bursts in flight",
+        flush=True,
     )
-    print("\n".join(report(manifest, labels, result)))
-    judged = [label for label in labels if not label.startswith(REACH)]
-    short = result.depth < depth or bool(result.open)
+    labels, result, stories = prove_dut(manifest, widths, most, depth, seconds, rules)
+    print("\n".join([*verdicts(labels, result, stories), *limits(manifest, labels, result)]))
+    judged = sum(not label.startswith(REACH) for label in labels)
+    short = f" of {depth}" if result.depth < depth else ""
     end = "FAIL" if result.broken else "UNDECIDED" if short else "BOUNDED"
-    held = len(judged) - len(result.broken) - len(result.open)
     print(
-        f"{end} {held} of {len(judged)} rules hold to depth {result.depth}"
-        f"{f' of {depth}' if result.depth < depth else ''}, which is no proof, "
-        f"{time.monotonic() - started:.0f} s"
+        f"{end} {judged - len(result.broken)} of {judged} rules hold to depth "
+        f"{result.depth}{short}, which is no proof, {time.monotonic() - started:.0f} s"
     )
-    sys.stdout.flush()
     return 1 if result.broken else 3 if short else 0
