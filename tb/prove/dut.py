@@ -39,6 +39,9 @@ TAG_WIDTH = 4
 OUTSTANDING = 2
 """Bursts in flight in each direction: the limit that a short search reaches."""
 
+LOWERED = CIRCUIT.index("memory -nomap")
+"""Commands of Yosys after which labels are cells, and memories are still memories."""
+
 UNJUDGED = {
     "FLAG-READ": "needs the flags that an op names",
     "FLAG-CLEAR": "needs the flags that an op names",
@@ -194,8 +197,9 @@ def prepare(
     script = [
         " ".join(["read_verilog -sv -formal", *words, *map(_here, manifest.sources)]),
         f"read_verilog -sv -formal {ours} {_here(MODULE)} {folder}/prove.sv",
-        *CIRCUIT,
-        *([f"delete t:$assert {others}", "opt_clean"] if rules else []),
+        *CIRCUIT[:LOWERED],
+        *([f"delete t:$assert {others}", "opt_clean"] if rules else []),  # and what they need
+        *CIRCUIT[LOWERED:],
         f"tee -q -o {folder}/labels select -list t:$assert",
         f"write_aiger -zinit -no-startoffset -map {folder}/all.map {folder}/all.aig",
     ]

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``pto-dv prove``: both examples hold to a depth, and planted bugs violate the rule they break."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tb.common.paths import ROOT
+from tb.dut.manifest import load_manifest
+from tb.harness.protocol import RULES
+from tb.prove import dut
+from tb.prove.rtl import REACH, yosys_program
+from tests.command import pto_dv
+
+needs_yosys = pytest.mark.skipif(
+    not yosys_program().is_file(), reason="no Yosys: make test installs it"
+)
+COPY, DMA = "examples/axi_copy", "examples/reg_dma"
+
+
+def copy_of(example: str, tmp_path: Path, file: str = "", old: str = "", new: str = "") -> Path:
+    """Copies an example, with one text replaced, and returns the folder of the copy."""
+    folder = tmp_path / Path(example).name
+    shutil.copytree(ROOT / example, folder)
+    manifest = folder / "dut.toml"
+    manifest.write_text(manifest.read_text().replace("../../rtl_stubs", str(ROOT / "rtl_stubs")))
+    if file:
+        text = (folder / file).read_text()
+        assert text.count(old) == 1
+        (folder / file).write_text(text.replace(old, new))
+    return folder
+
+
+@pytest.mark.parametrize("slot", ["mte1", "mte2", "mte3", "fix"])
+def test_every_rule_is_asserted_assumed_or_named(slot: str) -> None:
+    labels = {label for label in dut.labels_of(slot) if not label.startswith(REACH)}
+    named = {dut.label_of(name) for name in RULES}
+    assert labels <= named
+    if slot == "fix":
+        left = [rule for rule in RULES.values() if dut.label_of(rule.name) not in labels]
+        assert {rule.name for rule in left if rule.who == "engine" and not rule.needs_x} == {
+            name for name in dut.UNJUDGED if RULES[name].who == "engine"
+        }
+    assert {label for label in dut.labels_of(slot) if label.startswith(REACH)} <= set(dut.REACHED)
+
+
+@needs_yosys
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("example", "depth", "missed"),
+    [
+        pytest.param(
+            COPY, 10, "a done with status 0 after an access", marks=pytest.mark.share(COPY)
+        ),
+        pytest.param(DMA, 12, "a local read is granted", marks=pytest.mark.share(DMA)),
+    ],
+)
+def test_an_example_holds_to_a_depth(example: str, depth: int, missed: str) -> None:
+    done = pto_dv("prove", str(ROOT / example), "--depth", str(depth), "--seconds", "200")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert sum(line.startswith(f"holds to depth {depth}  ") for line in lines) == 51
+    (covered,) = [line for line in lines if line.startswith(f"not covered within {depth} clocks: ")]
+    assert missed in covered
+    assert "a done with status 0;" not in covered
+    assert f"BOUNDED 51 of 51 rules hold to depth {depth}, which is no proof" in lines[-1]
+
+
+@needs_yosys
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("example", "file", "old", "new", "rule", "depth"),
+    [
+        pytest.param(*row, id=f"{Path(row[0]).name}-{row[4]}")
+        for row in (
+            (
+                *(COPY, "rtl/axi_copy.sv", "else if (arready) arvalid <= 1'b0;"),
+                *("else arvalid <= 1'b0;", "AR-HELD", 6),
+            ),
+            (
+                *(COPY, "rtl/axi_copy_split.sv", "{1'b0, src[Off-1:0]};"),
+                *("{1'b0, src[Off-1:0]} + 1'b1;", "AR-4K", 6),
+            ),
+            (
+                *(COPY, "axi_copy_mte2.sv", "rows_open == '0) state"),
+                *("rows_open == '0 || 1'b1) state", "DONE-EARLY-READ", 8),
+            ),
+            (
+                *(DMA, "reg_dma_mte3.v", "busy_o       = owed_q != 3'd0;"),
+                *("busy_o       = queued_q != 2'd0;", "BUSY-LOW", 4),
+            ),
+            (
+                *(DMA, "reg_dma_mte3.v", "else if (done_ready_i) done_valid_q"),
+                *("else done_valid_q", "DONE-HELD", 6),
+            ),
+            (
+                *(DMA, "reg_dma_writer.v", "limit    = (page < most) ? page : most;"),
+                *("limit    = most;", "AW-4K", 34),
+            ),
+            (
+                *(DMA, "reg_dma_writer.v", "wlast_q <= ends;"),
+                *("wlast_q <= 1'b1;", "W-LAST-EARLY", 36),
+            ),
+        )
+    ],
+)
+def test_a_planted_bug_violates_its_rule(
+    example: str, file: str, old: str, new: str, rule: str, depth: int, tmp_path: Path
+) -> None:
+    manifest = load_manifest(copy_of(example, tmp_path, file, old, new))
+    labels, result, stories = dut.prove_dut(manifest, dut.narrow(manifest), 2, depth, 200, rule)
+    assert labels == (dut.label_of(rule),)
+    assert list(result.broken) == list(labels)
+    clock = result.broken[labels[0]]
+    assert 0 < clock <= depth
+    assert (ROOT / stories[labels[0]]).read_text().count("\n") >= clock
+    (line, _) = dut.verdicts(labels, result, stories)
+    assert line == f"VIOLATED at clock {clock}  {rule}: {RULES[rule].text}"
+
+
+@needs_yosys
+@pytest.mark.long
+def test_a_source_that_yosys_cannot_read_is_named(tmp_path: Path) -> None:
+    folder = copy_of(DMA, tmp_path, "reg_dma_regs.v", "\nmodule", "\nclass c; endclass\nmodule")
+    done = pto_dv("prove", str(folder), "--depth", "2")
+    assert done.returncode == 2
+    assert "error: Yosys cannot read reg_dma: " in done.stderr
+    assert "reg_dma_regs.v:" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["examples/none"], "examples/none"),
+        ([DMA, "--rules", "AW-5K"], "rule 'AW-5K' is not judged; did you mean AW-4K?"),
+        ([DMA, "--depth", "0"], "--depth is '0'"),
+        ([DMA, "--gm-width", "200"], "reg_dma has no GM_WIDTH of 200 bits"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(words: list[str], message: str) -> None:
+    done = pto_dv("prove", *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
