@@ -107,6 +107,16 @@ def _legal(manifest: Manifest) -> tuple[str, ...]:
     return tuple(sorted(rules - set(manifest.d_rules)))
 
 
+def _assumed(manifest: Manifest) -> set[int]:
+    """Returns the numbers of the DMA rules that descriptors obey in the module of the protocol."""
+    numbers = {int(rule[5:]) for rule in _legal(manifest) if rule.startswith("DMA-L")}
+    if not manifest.capabilities.pad or numbers & {3, 9, 10}:
+        numbers.add(9)  # no row is padded
+    if not manifest.capabilities.atomic_stores or numbers & {16, 17}:
+        numbers.add(17)  # no store is atomic
+    return numbers
+
+
 def _range(port: Port, slot: str, values: Mapping[str, int]) -> str:
     return f"[{port.bits(slot, values) - 1}:0] {port.name}"
 
@@ -124,16 +134,11 @@ def wrapper(manifest: Manifest, values: Mapping[str, int]) -> str:
     wires = ", ".join(f".{port.name}({port.name})" for port in ports)
     passed = {name: value for name, value in values.items() if name in STANDARD_PARAMETERS}
     own = {**passed, **manifest.parameters_under(manifest.claim)}
-    legal = {int(rule[5:]) for rule in _legal(manifest) if rule.startswith("DMA-L")}
-    if not can.pad or legal & {3, 9, 10}:
-        legal.add(9)  # no row is padded
-    if not can.atomic_stores or legal & {16, 17}:
-        legal.add(17)  # no store is atomic
     rules = {
         **values,
         "SrcDataWidth": values.get("SrcDataWidth", values["LocalDataWidth"]),
         "Ops": f"256'd{sum(1 << OPS[op].opcode for op in manifest.ops)}",
-        "Legal": f"32'd{sum(1 << number for number in legal)}",
+        "Legal": f"32'd{sum(1 << number for number in _assumed(manifest))}",
         "Loops": can.loops,
         **{f"{kind.title()}Errors": int(kind in can.errors) for kind in ("read", "write", "local")},
     }
@@ -329,7 +334,13 @@ def limits(manifest: Manifest, labels: Sequence[str], result: Result) -> list[st
     memory = [r.name for r in rules if r.who == "memory" and not r.needs_x]
     lines.append(f"assumed: {', '.join(name for name in memory if name not in UNJUDGED)}")
     can = manifest.capabilities
+    lines.append("assumed: one reset, in clock 0, out of any state; data after their address")
     lines.append(f"assumed: descriptors of {', '.join(manifest.ops)}, at most 15 open")
+    if set(manifest.ops) & STRIDED:
+        no = [] if 9 not in _assumed(manifest) else ["padded rows"]
+        no += [] if 17 not in _assumed(manifest) else ["atomic stores"]
+        words = "".join(f", no {word}" for word in no)
+        lines.append(f"assumed: strided copies have at most {can.loops} loops{words}")
     if legal := _legal(manifest):
         lines.append(f"assumed: descriptors of strided copies obey {', '.join(legal)}")
         if "DMA-L12" in legal:
@@ -367,6 +378,7 @@ def prove_dut(
     depth: int = DEPTH,
     seconds: float = SECONDS,
     rules: str = "",
+    stories: bool = True,
 ) -> tuple[tuple[str, ...], Result, dict[str, Path]]:
     """Searches violations of the rules by the block of a manifest.
 
@@ -377,6 +389,7 @@ def prove_dut(
         depth: Clocks after the reset.
         seconds: Limit of the search.
         rules: Names of rules, separated by commas; empty for all, and for what is reached.
+        stories: Whether to write the inputs of violations.
 
     Returns:
         The labels, what was found, and of each violated label a file with the inputs.
@@ -389,8 +402,9 @@ def prove_dut(
     folder = REPORTS / re.sub(r"\W", "_", manifest.title)
     labels = prepare(manifest, values, folder, chosen_rules(rules, manifest.slot))
     result = search(folder, labels, depth, seconds)
-    stories = {label: story(folder, labels, label, clock) for label, clock in result.broken.items()}
-    return labels, result, stories
+    told = result.broken if stories else {}
+    files = {label: story(folder, labels, label, clock) for label, clock in told.items()}
+    return labels, result, files
 
 
 def narrow(

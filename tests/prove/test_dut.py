@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tb.common.paths import ROOT
+from tb.dut.contract import ports_of
 from tb.dut.manifest import load_manifest
 from tb.harness.protocol import RULES
 from tb.prove import dut
@@ -45,6 +46,35 @@ def test_every_rule_is_asserted_assumed_or_named(slot: str) -> None:
             name for name in dut.UNJUDGED if RULES[name].who == "engine"
         }
     assert {label for label in dut.labels_of(slot) if label.startswith(REACH)} <= set(dut.REACHED)
+
+
+@needs_yosys
+@pytest.mark.long
+@pytest.mark.parametrize(("slot", "op"), [("mte3", "mte_ub_gm"), ("fix", "mte_l0c_gm")])
+def test_a_block_that_does_anything_violates_every_rule(slot: str, op: str, tmp_path: Path) -> None:
+    """Its outputs are free. Every state is reached, too."""
+    widths = dut.Widths(128, 128, 4)
+    values = widths.parameters(slot)
+    names = ", ".join(f"parameter {name} = {value}" for name, value in values.items())
+    ports = ", ".join(
+        f"{port.direction} wire [{port.bits(slot, values) - 1}:0] {port.name}"
+        for port in ports_of(slot)
+    )
+    free = "\n".join(
+        f"(* anyseq *) reg [{port.bits(slot, values) - 1}:0] any_{port.name};\n"
+        f"assign {port.name} = any_{port.name};"
+        for port in ports_of(slot)
+        if port.direction == "output"
+    )
+    source = f"module free #({names}) ({ports});\n{free}\nendmodule\n"
+    (tmp_path / "free.sv").write_text(source)
+    manifest = tmp_path / "dut.toml"
+    manifest.write_text(
+        f'module = "free"\nslot = "{slot}"\nsources = ["free.sv"]\n[capabilities]\nops = ["{op}"]\n'
+    )
+    labels, result, _ = dut.prove_dut(load_manifest(manifest), widths, 2, 5, 100, stories=False)
+    assert set(labels) == set(dut.labels_of(slot))
+    assert sorted(set(labels) - set(result.broken) - result.reached) == []
 
 
 @needs_yosys
