@@ -337,8 +337,8 @@ def limits(manifest: Manifest, labels: Sequence[str], result: Result) -> list[st
     lines.append("assumed: one reset, in clock 0, out of any state; data after their address")
     lines.append(f"assumed: descriptors of {', '.join(manifest.ops)}, at most 15 open")
     if set(manifest.ops) & STRIDED:
-        no = [] if 9 not in _assumed(manifest) else ["padded rows"]
-        no += [] if 17 not in _assumed(manifest) else ["atomic stores"]
+        no = ["padded rows"] if 9 in _assumed(manifest) and "mte_gm_ub" in manifest.ops else []
+        no += ["atomic stores"] if 17 in _assumed(manifest) and "mte_ub_gm" in manifest.ops else []
         words = "".join(f", no {word}" for word in no)
         lines.append(f"assumed: strided copies have at most {can.loops} loops{words}")
     if legal := _legal(manifest):
