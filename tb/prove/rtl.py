@@ -254,8 +254,8 @@ def tell(folder: Path, label: str, circuit: str) -> tuple[int, Path]:
             (bits if kind == "input" else free).setdefault(name, []).append((int(index), int(bit)))
     lines = [f"clock {0:>3}: registers without reset: {_values(free, rows[0])}"] if free else []
     lines += [f"clock {clock:>3}: {_values(bits, row)}" for clock, row in enumerate(rows)]
-    files = [ROOT / folder / f"{circuit}.{kind}" for kind in ("aig", "map")]
-    wave.write(*files, rows, ROOT / folder / f"{label}.vcd")
+    graph = ROOT / folder / f"{circuit}.aig"
+    wave.write(graph, graph.with_suffix(".map"), rows, ROOT / folder / f"{label}.vcd")
     story = folder / f"{label}.txt"
     (ROOT / story).write_text("\n".join([*lines, ""]))
     return len(rows) - 1, story
