@@ -27,6 +27,12 @@ needs_yosys = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(autouse=True)
+def reports(worker_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that run at a time write to folders of their own."""
+    monkeypatch.setattr(rtl, "REPORTS", Path("sim_build/prove-tests", worker_id))
+
+
 def first(unit: rtl.Unit) -> rtl.Unit:
     return dataclasses.replace(unit, variants=unit.variants[:1])
 
