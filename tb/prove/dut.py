@@ -206,7 +206,7 @@ def prepare(
         *([f"delete t:$assert {others}", "opt_clean"] if rules else []),  # and what they need
         *CIRCUIT[LOWERED:],
         f"tee -q -o {folder}/labels select -list t:$assert",
-        f"write_aiger -zinit -no-startoffset -map {folder}/all.map {folder}/all.aig",
+        f"write_aiger -zinit -no-startoffset -vmap {folder}/all.map {folder}/all.aig",
     ]
     code, output = run_yosys(script, folder / "prepare.ys")
     if code:
@@ -287,7 +287,7 @@ def _search(folder: Path, labels: Sequence[str], depth: int, seconds: float, hal
 
 
 def story(folder: Path, labels: Sequence[str], label: str, clock: int) -> Path:
-    """Writes the inputs of a violation, clock by clock, and returns the file.
+    """Writes the inputs of a violation, clock by clock, and a waveform; returns the first file.
 
     Args:
         folder: Folder of the circuit.
@@ -308,7 +308,8 @@ def verdicts(labels: Sequence[str], result: Result, stories: Mapping[str, Path])
         if label in result.broken:
             rule = RULES[names[label]]
             yield f"VIOLATED at clock {result.broken[label]}  {rule.name}: {rule.text}"
-            yield f"  inputs by clock: {stories[label]}"
+            text = stories[label]
+            yield f"  inputs by clock: {text}, waveform: {text.with_suffix('.vcd')}"
         elif label in names:
             need = f"{REACH}{label.split('_')[0]}"
             quiet = need in labels and need not in result.reached and "reset" not in label

@@ -154,6 +154,9 @@ def test_a_planted_bug_violates_its_rule(
     clock = result.broken[labels[0]]
     assert 0 < clock <= depth
     assert (ROOT / stories[labels[0]]).read_text().count("\n") >= clock
+    wave = (ROOT / stories[labels[0]]).with_suffix(".vcd").read_text()
+    assert f"#{10 * clock}\n" in wave
+    assert " busy_o $end" in wave
     (line, _) = dut.verdicts(labels, result, stories)
     assert line == f"VIOLATED at clock {clock}  {rule}: {RULES[rule].text}"
 
