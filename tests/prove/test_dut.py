@@ -111,7 +111,7 @@ def test_an_example_holds_to_a_depth(example: str, depth: int, missed: str) -> N
 @pytest.mark.parametrize(
     ("example", "file", "old", "new", "rule", "depth"),
     [
-        pytest.param(*row, id=f"{Path(row[0]).name}-{row[4]}")
+        pytest.param(*row, id=f"{Path(row[0]).name}-{row[4]}", marks=pytest.mark.share(row[0]))
         for row in (
             (
                 *(COPY, "rtl/axi_copy.sv", "else if (arready) arvalid <= 1'b0;"),

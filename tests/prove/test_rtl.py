@@ -17,7 +17,7 @@ from tests.bugs.campaign import Bug, load_bugs
 UNITS = {path.stem: rtl.read_unit(path) for path in sorted(rtl.UNITS.glob("*.sv"))}
 BUGS = {bug.name: bug for bug in load_bugs()}
 PLANTED = [
-    pytest.param(unit, BUGS[name], label, id=name)
+    pytest.param(unit, BUGS[name], label, id=name, marks=pytest.mark.share(BUGS[name].file))
     for unit in UNITS.values()
     for line in re.findall(r"^// Bugs: (.*)$", (rtl.UNITS / f"{unit.name}.sv").read_text(), re.M)
     for name, label in (pair.split(":") for pair in line.split())
