@@ -14,12 +14,9 @@ from tb.dut.contract import ports_of
 from tb.dut.manifest import load_manifest
 from tb.harness.protocol import RULES
 from tb.prove import dut
-from tb.prove.rtl import REACH, yosys_program
+from tb.prove.rtl import REACH
 from tests.command import pto_dv
 
-needs_yosys = pytest.mark.skipif(
-    not yosys_program().is_file(), reason="no Yosys: make test installs it"
-)
 COPY, DMA = "examples/axi_copy", "examples/reg_dma"
 
 
@@ -49,13 +46,7 @@ def test_every_rule_is_asserted_assumed_or_named(slot: str) -> None:
     assert {label for label in dut.labels_of(slot) if label.startswith(REACH)} <= set(dut.REACHED)
 
 
-@pytest.fixture(autouse=True)
-def reports(worker_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that run at a time write to folders of their own."""
-    monkeypatch.setattr(dut, "REPORTS", Path("sim_build/prove-tests", worker_id))
-
-
-@needs_yosys
+@pytest.mark.usefixtures("yosys")
 @pytest.mark.long
 @pytest.mark.parametrize(("slot", "op"), [("mte3", "mte_ub_gm"), ("fix", "mte_l0c_gm")])
 def test_a_block_that_does_anything_violates_every_rule(slot: str, op: str, tmp_path: Path) -> None:
@@ -84,7 +75,7 @@ def test_a_block_that_does_anything_violates_every_rule(slot: str, op: str, tmp_
     assert sorted(set(labels) - set(result.broken) - result.reached) == []
 
 
-@needs_yosys
+@pytest.mark.usefixtures("yosys")
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("example", "depth", "missed"),
@@ -106,7 +97,7 @@ def test_an_example_holds_to_a_depth(example: str, depth: int, missed: str) -> N
     assert f"BOUNDED 51 of 51 rules hold to depth {depth}, which is no proof" in lines[-1]
 
 
-@needs_yosys
+@pytest.mark.usefixtures("yosys")
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("example", "file", "old", "new", "rule", "depth"),
@@ -161,7 +152,7 @@ def test_a_planted_bug_violates_its_rule(
     assert line == f"VIOLATED at clock {clock}  {rule}: {RULES[rule].text}"
 
 
-@needs_yosys
+@pytest.mark.usefixtures("yosys")
 @pytest.mark.long
 def test_a_source_that_yosys_cannot_read_is_named(tmp_path: Path) -> None:
     folder = copy_of(DMA, tmp_path, "reg_dma_regs.v", "\nmodule", "\nclass c; endclass\nmodule")

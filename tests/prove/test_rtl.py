@@ -22,22 +22,13 @@ PLANTED = [
     for line in re.findall(r"^// Bugs: (.*)$", (rtl.UNITS / f"{unit.name}.sv").read_text(), re.M)
     for name, label in (pair.split(":") for pair in line.split())
 ]
-needs_yosys = pytest.mark.skipif(
-    not rtl.yosys_program().is_file(), reason="no Yosys: make test installs it"
-)
-
-
-@pytest.fixture(autouse=True)
-def reports(worker_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that run at a time write to folders of their own."""
-    monkeypatch.setattr(rtl, "REPORTS", Path("sim_build/prove-tests", worker_id))
 
 
 def first(unit: rtl.Unit) -> rtl.Unit:
     return dataclasses.replace(unit, variants=unit.variants[:1])
 
 
-@needs_yosys
+@pytest.mark.usefixtures("yosys")
 @pytest.mark.long
 @pytest.mark.parametrize(
     "unit",
@@ -52,7 +43,7 @@ def test_a_unit_is_proven(unit: rtl.Unit) -> None:
     assert {finding.label for finding in findings} == set(unit.labels)
 
 
-@needs_yosys
+@pytest.mark.usefixtures("yosys")
 @pytest.mark.long
 @pytest.mark.parametrize(("unit", "bug", "label"), PLANTED)
 def test_an_injected_bug_is_refuted(unit: rtl.Unit, bug: Bug, label: str) -> None:
