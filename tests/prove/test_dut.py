@@ -147,7 +147,9 @@ def test_a_planted_bug_violates_its_rule(
     assert (ROOT / stories[labels[0]]).read_text().count("\n") >= clock
     wave = (ROOT / stories[labels[0]]).with_suffix(".vcd").read_text()
     assert f"#{10 * clock}\n" in wave
-    assert " busy_o $end" in wave
+    about = {"DONE": "done_valid_o", "BUSY": "busy_o"}
+    channel = rule.split("-")[0]
+    assert f" {about.get(channel, f'm_axi_{channel.lower()}valid')} $end" in wave
     (line, _) = dut.verdicts(labels, result, stories)
     assert line == f"VIOLATED at clock {clock}  {rule}: {RULES[rule].text}"
 
