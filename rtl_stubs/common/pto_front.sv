@@ -6,7 +6,8 @@
 // last access has finished. A later op may finish first; its done waits.
 // Throughput: one op in and one out per clock. Latency: head one clock after the descriptor
 // handshake, done one clock after the finish. Limits: depths are powers of two, at least 2; errors
-// in one clock are all taken when they are of different ops, else port a wins, then b.
+// in one clock are all taken when they are of different ops, else that of the lowest port. An idle
+// op may have an error in the clock in which it takes its number.
 // Spec: CONTRACT, desc and done port.
 //
 //   clk         _/~\_/~\_/~\_/~\_
@@ -18,7 +19,9 @@
 
 module pto_front #(
   parameter integer TagWidth   = 8,          // bits of a tag
-  parameter integer QueueDepth = 4           // descriptors queued before the check
+  parameter integer QueueDepth = 4,          // descriptors queued before the check
+  parameter integer Errors     = 2,          // ports of errors
+  parameter integer Ends       = 1           // ports of ends
 ) (
   `include "pto_front_ports.vh"
   output wire                      head_valid_o,  // a descriptor is to be checked
@@ -85,18 +88,40 @@ module pto_front #(
   assign done_addr_o   = err_q[old_id] ? addr_q[old_id] : 40'd0;
 
   wire new_fire = job_valid_i && job_ready_o;
-  // Only the first error of an op counts.
-  wire take_a = err_a_i.valid && !err_q[err_a_i.id];
-  wire take_b = err_b_i.valid && !err_q[err_b_i.id]
-             && !(err_a_i.valid && err_a_i.id == err_b_i.id);
-  wire take_c = err_c_i.valid && !err_q[err_c_i.id]
-             && !(err_a_i.valid && err_a_i.id == err_c_i.id)
-             && !(err_b_i.valid && err_b_i.id == err_c_i.id);
+  wire retire   = done_valid_o && done_ready_i;
 
+  // ---- errors and ends of this clock. Only the first error of an op counts ----
+  wire [Errors-1:0]          err_valid;
+  wire [4*Errors-1:0]        err_id;
+  wire [3*Errors-1:0]        err_status;
+  wire [40*Errors-1:0]       err_addr;
+  reg  [`PTO_NUM_ACTIVE-1:0] err_now, fin_now;
+  wire [`PTO_NUM_ACTIVE-1:0] enters  = {15'd0, new_fire} << new_id;
+  wire [`PTO_NUM_ACTIVE-1:0] err_was = err_q & ~enters;  // the number's op before is over
+  genvar  p;
+  integer i, j;
+
+  generate
+    for (p = 0; p < Errors; p = p + 1) begin : gen_err
+      wire pto_err_t err;
+      assign err = err_i[p*`PTO_ERR_BITS +: `PTO_ERR_BITS];
+      assign err_valid[p]         = err.valid;
+      assign err_id[4*p +: 4]     = err.id;
+      assign err_status[3*p +: 3] = err.status;
+      assign err_addr[40*p +: 40] = err.addr;
+    end
+  endgenerate
+
+  always @* begin
+    err_now = {`PTO_NUM_ACTIVE{1'b0}};
+    fin_now = {`PTO_NUM_ACTIVE{1'b0}};
+    for (i = 0; i < Errors; i = i + 1)
+      if (err_valid[i]) err_now = err_now | (16'd1 << err_id[4*i +: 4]);
+    for (i = 0; i < Ends; i = i + 1)
+      if (fin_valid_i[i]) fin_now = fin_now | (16'd1 << fin_id_i[4*i +: 4]);
+  end
   assign err_o     = err_q;
-  assign err_now_o = err_q | (err_a_i.valid ? 16'd1 << err_a_i.id : 16'd0)
-                   | (err_b_i.valid ? 16'd1 << err_b_i.id : 16'd0)
-                   | (err_c_i.valid ? 16'd1 << err_c_i.id : 16'd0);
+  assign err_now_o = err_q | err_now;
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -106,17 +131,14 @@ module pto_front #(
       err_q      <= {`PTO_NUM_ACTIVE{1'b0}};
       bad_q      <= {`PTO_NUM_ACTIVE{1'b0}};
     end else begin
-      if (fin_valid_i) fin_q[fin_id_i] <= 1'b1;
-      if (take_a) err_q[err_a_i.id] <= 1'b1;
-      if (take_b) err_q[err_b_i.id] <= 1'b1;
-      if (take_c) err_q[err_c_i.id] <= 1'b1;
+      fin_q <= fin_q | fin_now;
+      err_q <= err_was | err_now;
       if (new_fire) begin
         new_ptr_q     <= new_ptr_q + 5'd1;
         fin_q[new_id] <= job_verdict_i.idle;
-        err_q[new_id] <= 1'b0;
         bad_q[new_id] <= job_verdict_i.bad;
       end
-      if (done_valid_o && done_ready_i) done_ptr_q <= done_ptr_q + 5'd1;
+      if (retire) done_ptr_q <= done_ptr_q + 5'd1;
     end
   end
 
@@ -125,17 +147,11 @@ module pto_front #(
       tag_q[new_id]  <= job_tag_i;
       rule_q[new_id] <= job_verdict_i.rule;
     end
-    if (take_c) begin
-      status_q[err_c_i.id] <= err_c_i.status;
-      addr_q[err_c_i.id]   <= err_c_i.addr;
-    end
-    if (take_b) begin
-      status_q[err_b_i.id] <= err_b_i.status;
-      addr_q[err_b_i.id]   <= err_b_i.addr;
-    end
-    if (take_a) begin
-      status_q[err_a_i.id] <= err_a_i.status;
-      addr_q[err_a_i.id]   <= err_a_i.addr;
+    for (j = Errors - 1; j >= 0; j = j - 1) begin  // the last assignment counts: the lowest port
+      if (err_valid[j] && !err_was[err_id[4*j +: 4]]) begin
+        status_q[err_id[4*j +: 4]] <= err_status[3*j +: 3];
+        addr_q[err_id[4*j +: 4]]   <= err_addr[40*j +: 40];
+      end
     end
   end
 endmodule

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Connections of a pto_front but errors and ends, to the ports of its unit and the wires of
+// Connections of a pto_front but its dones, errors and ends, to the ports of its unit and the wires of
 // pto_front_wires.vh.
     .clk_i, .rst_ni, .desc_valid_i, .desc_ready_o, .desc_i, .desc_tag_i, .busy_o,
-    .done_valid_o, .done_ready_i, .done_tag_o, .done_status_o, .done_rule_o, .done_addr_o,
+    .done_tag_o, .done_status_o, .done_rule_o, .done_addr_o,
     .head_valid_o  (head_valid),
     .head_ready_i  (head_ready),
     .head_o        (head),

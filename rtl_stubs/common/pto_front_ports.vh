@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ports of a front, included in its port list; needs TagWidth. Spec: CONTRACT, desc and done port.
+// Ports of a front, included in its port list; needs TagWidth, Errors and Ends. Spec: CONTRACT, desc and done port.
   input  wire                       clk_i,         // clock
   input  wire                       rst_ni,        // asynchronous reset, active low
   input  wire                       desc_valid_i,  // a descriptor is offered
@@ -14,10 +14,8 @@
   output wire [2:0]                 done_status_o, // status code
   output wire [7:0]                 done_rule_o,   // violated rule or 0
   output wire [39:0]                done_addr_o,   // address of the first bad access or 0
-  input  wire pto_err_t             err_a_i,       // an access failed
-  input  wire pto_err_t             err_b_i,       // second port, as a
-  input  wire pto_err_t             err_c_i,       // third port, as a
+  input  wire [Errors*`PTO_ERR_BITS-1:0] err_i,    // a pto_err_t of each port: failed accesses
   output wire [`PTO_NUM_ACTIVE-1:0] err_o,         // per op: an access failed
   output wire [`PTO_NUM_ACTIVE-1:0] err_now_o,     // the same, this clock included
-  input  wire                       fin_valid_i,   // the last access of an op has finished
-  input  wire [3:0]                 fin_id_i,      // of this op
+  input  wire [Ends-1:0]            fin_valid_i,   // per port: an op's last access has finished
+  input  wire [4*Ends-1:0]          fin_id_i,      // of this op

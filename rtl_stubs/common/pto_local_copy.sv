@@ -52,9 +52,7 @@ module pto_local_copy #(
   ) u_front (
     .clk_i, .rst_ni, .desc_valid_i, .desc_ready_o, .desc_i, .desc_tag_i, .busy_o,
     .done_valid_o, .done_ready_i, .done_tag_o, .done_status_o, .done_rule_o, .done_addr_o,
-    .err_a_i       (rd_err),
-    .err_b_i       (wr_err),
-    .err_c_i       ({`PTO_ERR_BITS{1'b0}}),
+    .err_i         ({wr_err, rd_err}),
     .err_o         (err_unused),
     .err_now_o     (err),
     .fin_valid_i   (fin_valid),

@@ -80,7 +80,7 @@ module pto_write_back #(
   wire [16*19-1:0]          prm_alpha;
   wire                      gm_end_valid, loc_end_valid;
   wire [3:0]                id, gm_end_id, loc_end_id;
-  wire [`PTO_NUM_ACTIVE-1:0] err;
+  wire [`PTO_NUM_ACTIVE-1:0] err_unused, err;
   wire pto_err_t            src_err, rd_err, wr_err;
 
   pto_fix_front #(
@@ -102,14 +102,12 @@ module pto_write_back #(
     .op_desc_o     (op_desc),
     .op_id_o       (id),
     .op_bank_o     (op_bank),
-    .err_a_i       (src_err),
-    .err_b_i       (rd_err),
-    .err_c_i       ({dst_req_o && dst_gnt_i && dst_err_i, loc_end_id, `PTO_ST_LOCAL, 20'd0,
-                     dst_addr_o}),
-    .err_d_i       (wr_err),
-    .err_o         (err),
-    .end_valid_i   ({loc_end_valid, gm_end_valid}),
-    .end_id_i      ({loc_end_id, gm_end_id}),
+    .err_i         ({wr_err, dst_req_o && dst_gnt_i && dst_err_i, loc_end_id, `PTO_ST_LOCAL,
+                     20'd0, dst_addr_o, rd_err, src_err}),
+    .err_o         (err_unused),
+    .err_now_o     (err),
+    .fin_valid_i   ({loc_end_valid, gm_end_valid}),
+    .fin_id_i      ({loc_end_id, gm_end_id}),
     .prm_rd_i      (prm_rd),
     .prm_bank_i    (prm_bank),
     .prm_group_i   (prm_group),

@@ -48,9 +48,8 @@ module pto_l0_load #(
     .QueueDepth (QueueDepth)
   ) u_front (
     `include "pto_front_pins.vh"
-    .err_a_i       (rd_err),
-    .err_b_i       (wr_err),
-    .err_c_i       ({`PTO_ERR_BITS{1'b0}}),
+    .done_valid_o, .done_ready_i,
+    .err_i         ({wr_err, rd_err}),
     .err_o         (err_unused),
     .err_now_o     (err),
     .fin_valid_i   (fin_valid),

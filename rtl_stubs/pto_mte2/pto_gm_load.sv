@@ -65,10 +65,8 @@ module pto_gm_load #(
   ) u_front (
     .clk_i, .rst_ni, .desc_valid_i, .desc_ready_o, .desc_i, .desc_tag_i, .busy_o,
     .done_valid_o, .done_ready_i, .done_tag_o, .done_status_o, .done_rule_o, .done_addr_o,
-    .err_a_i       (rd_err),
-    .err_b_i       ({dst_req_o && dst_gnt_i && dst_err_i, out_id, `PTO_ST_LOCAL, 20'd0,
-                     dst_addr_o}),
-    .err_c_i       ({`PTO_ERR_BITS{1'b0}}),
+    .err_i         ({dst_req_o && dst_gnt_i && dst_err_i, out_id, `PTO_ST_LOCAL, 20'd0,
+                     dst_addr_o, rd_err}),
     .err_o         (err),
     .err_now_o     (err_now_unused),
     .fin_valid_i   (fin_valid),

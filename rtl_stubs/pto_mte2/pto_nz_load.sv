@@ -55,10 +55,9 @@ module pto_nz_load #(
     .QueueDepth (QueueDepth)
   ) u_front (
     `include "pto_front_pins.vh"
-    .err_a_i       (rd_err),
-    .err_b_i       ({dst_req_o && dst_gnt_i && dst_err_i, out_id, `PTO_ST_LOCAL, 20'd0,
-                     dst_addr_o}),
-    .err_c_i       ({`PTO_ERR_BITS{1'b0}}),
+    .done_valid_o, .done_ready_i,
+    .err_i         ({dst_req_o && dst_gnt_i && dst_err_i, out_id, `PTO_ST_LOCAL, 20'd0,
+                     dst_addr_o, rd_err}),
     .err_o         (err),
     .err_now_o     (err_now_unused),
     .fin_valid_i   (fin_valid),

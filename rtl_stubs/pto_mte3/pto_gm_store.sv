@@ -49,13 +49,12 @@ module pto_gm_store #(
     .CompactLegal   (CompactLegal),
     .UbSize         (UbSize),
     .TagWidth       (TagWidth),
-    .QueueDepth     (QueueDepth)
+    .QueueDepth     (QueueDepth),
+    .Errors         (3)
   ) u_front (
     .clk_i, .rst_ni, .desc_valid_i, .desc_ready_o, .desc_i, .desc_tag_i, .busy_o,
     .done_valid_o, .done_ready_i, .done_tag_o, .done_status_o, .done_rule_o, .done_addr_o,
-    .err_a_i       (rd_err),
-    .err_b_i       (wr_err),
-    .err_c_i       (old_err),
+    .err_i         ({old_err, wr_err, rd_err}),
     .err_o         (err),
     .err_now_o     (err_now_unused),
     .fin_valid_i   (fin_valid),

@@ -23,7 +23,7 @@ from tb.run.testlist import planned_test
 
 MTE1 = tuple(item for item in reference_manifests() if item.slot == "mte1")
 FRONT = "rtl_stubs/common/pto_front.sv"
-TAKEN = "if (done_valid_o && done_ready_i)"
+TAKEN = "if (retire) done_ptr_q"
 
 
 def run(folder: Path, test: str) -> RunRecord:

@@ -14,7 +14,9 @@ module pto_dma_front #(
   parameter integer UbSize         = `PTO_SIZE_UB,  // bytes of one UB sub-block (DMA-L12)
   parameter integer L1Size         = `PTO_SIZE_L1,  // bytes of L1 (DMA-L12, RF-L04)
   parameter integer TagWidth       = 8,      // bits of a tag
-  parameter integer QueueDepth     = 4       // descriptors queued before the check
+  parameter integer QueueDepth     = 4,      // descriptors queued before the check
+  parameter integer Errors         = 2,      // ports of errors
+  parameter integer Ends           = 1       // ports of ends
 ) (
   `include "pto_front_ports.vh"
   output wire           row_valid_o, // a row is there
@@ -38,10 +40,12 @@ module pto_dma_front #(
   // ---- a checked op takes a number; with rows it also takes the loop walker ----
   pto_front #(
     .TagWidth   (TagWidth),
-    .QueueDepth (QueueDepth)
+    .QueueDepth (QueueDepth),
+    .Errors     (Errors),
+    .Ends       (Ends)
   ) u_ops (
     `include "pto_front_pins.vh"
-    .err_a_i, .err_b_i, .err_c_i, .err_o, .err_now_o, .fin_valid_i, .fin_id_i
+    .done_valid_o, .done_ready_i, .err_i, .err_o, .err_now_o, .fin_valid_i, .fin_id_i
   );
 
   pto_dma_loops u_loops (

@@ -7,6 +7,7 @@
 // Variant: Id=4'd0
 // Variant: Id=4'd13
 // Bugs: tag_7_bit:its_tag done_falls:stable last_error_instead_of_first:its_status second_error_of_a_clock_is_lost:error_seen
+// Bugs: error_of_an_idle_op_is_lost:error_seen finish_lost_at_done:not_before_end
 `include "pto_records.vh"
 
 module prove #(
@@ -24,8 +25,8 @@ module prove #(
   input pto_err_t     err_a,
   input pto_err_t     err_b,
   input pto_err_t     err_c,
-  input wire          fin_valid,
-  input wire [3:0]    fin_id,
+  input wire [1:0]    fin_valid,
+  input wire [7:0]    fin_ids,
   input wire          done_ready,
   input wire          mark                   // follow the op that enters
 );
@@ -40,12 +41,12 @@ module prove #(
   wire [15:0]  err, err_now;
   wire [511:0] head;
   wire [3:0]   start_id;
-  pto_front #(.TagWidth(2), .QueueDepth(2)) u_front (
+  pto_front #(.TagWidth(2), .QueueDepth(2), .Errors(3), .Ends(2)) u_front (
     .clk_i(clk), .rst_ni(rst_n), .desc_valid_i(desc_valid), .desc_ready_o(desc_ready),
     .desc_i(desc), .desc_tag_i(desc_tag), .busy_o(busy), .done_valid_o(done_valid),
     .done_ready_i(done_ready), .done_tag_o(done_tag), .done_status_o(status), .done_rule_o(rule),
-    .done_addr_o(addr), .err_a_i(err_a), .err_b_i(err_b), .err_c_i(err_c), .err_o(err),
-    .err_now_o(err_now), .fin_valid_i(fin_valid), .fin_id_i(fin_id), .head_valid_o(head_valid),
+    .done_addr_o(addr), .err_i({err_c, err_b, err_a}), .err_o(err),
+    .err_now_o(err_now), .fin_valid_i(fin_valid), .fin_id_i(fin_ids), .head_valid_o(head_valid),
     .head_ready_i(head_ready), .head_o(head), .head_tag_o(head_tag), .job_valid_i(job_valid),
     .job_ready_o(job_ready), .job_verdict_i(verdict), .job_tag_i(job_tag), .check_busy_i(1'b0),
     .start_valid_o(start_valid), .start_ready_i(start_ready), .start_id_o(start_id)
@@ -64,30 +65,36 @@ module prove #(
   reg  [4:0]  before;                        // ops before it
   wire [3:0]  id = Id;
   reg  [1:0]  tag;
-  reg         bad, finished, failed;
+  reg         bad, never, finished, failed;
   reg  [7:0]  its_rule;
   reg  [2:0]  its_code;
   reg  [39:0] its_addr;
   wire        hit_a = err_a.valid && err_a.id == id;
   wire        hit_b = err_b.valid && err_b.id == id;
   wire        hit_c = err_c.valid && err_c.id == id;
+  wire [3:0]  fin_a = fin_ids[3:0];
+  wire [3:0]  fin_b = fin_ids[7:4];
+  wire        ends  = (fin_valid[0] && fin_a == id) || (fin_valid[1] && fin_b == id);
 
   always @(posedge clk) if (rst_n) begin
     count <= count + {4'd0, enter} - {4'd0, leave};
     if (enter) open[start_id] <= !verdict.idle;
-    if (fin_valid) open[fin_id] <= 1'b0;
+    if (fin_valid[0]) open[fin_a] <= 1'b0;
+    if (fin_valid[1]) open[fin_b] <= 1'b0;
     if (!marked && enter && mark && start_id == Id) begin
       marked   <= 1'b1;
       before   <= count - {4'd0, leave};
       tag      <= job_tag;
       bad      <= verdict.bad;
       its_rule <= verdict.rule;
-      finished <= verdict.idle;
-      failed   <= 1'b0;
+      {never, finished} <= {2{verdict.idle}};
+      failed   <= hit_a || hit_b || hit_c;
+      its_code <= hit_a ? err_a.status : hit_b ? err_b.status : err_c.status;
+      its_addr <= hit_a ? err_a.addr : hit_b ? err_b.addr : err_c.addr;
     end else if (marked) begin
       if (leave && before == 5'd0) marked <= 1'b0;
       else if (leave) before <= before - 5'd1;
-      if (fin_valid && fin_id == id) finished <= 1'b1;
+      if (ends) finished <= 1'b1;
       if (!failed && (hit_a || hit_b || hit_c)) begin
         failed     <= 1'b1;
         its_code   <= hit_a ? err_a.status : hit_b ? err_b.status : err_c.status;
@@ -105,15 +112,20 @@ module prove #(
 
   integer     i;
   reg  [15:0] flying;                        // numbers of ops in flight
+  reg  [15:0] may;                           // of ops that may have an error
   wire front = marked && before == 5'd0;     // it is the oldest
   always @* begin
     for (i = 0; i < 16; i = i + 1)
       flying[i] = {1'b0, i[3:0] - \u_front.done_ptr_q [3:0]} < count;
     // Accesses are of ops that have started and not finished; a bad op is idle.
-    assume(!fin_valid || open[fin_id]);
-    assume(!err_a.valid || open[err_a.id]);
-    assume(!err_b.valid || open[err_b.id]);
-    assume(!err_c.valid || open[err_c.id]);
+    // An idle op may have its error in the clock in which it enters.
+    may = open;
+    if (enter) may[start_id] = verdict.idle;
+    assume(!fin_valid[0] || open[fin_a]);
+    assume(!fin_valid[1] || open[fin_b]);
+    assume(!err_a.valid || may[err_a.id]);
+    assume(!err_b.valid || may[err_b.id]);
+    assume(!err_c.valid || may[err_c.id]);
     assume(!verdict.bad || verdict.idle);
     if (rst_n) begin
       lemma_count: assert(\u_front.new_ptr_q - \u_front.done_ptr_q == count);
@@ -132,10 +144,12 @@ module prove #(
       its_address: assert(!(front && done_valid) || bad
                           || {addr[39], addr[0]}
                              == (failed ? {its_addr[39], its_addr[0]} : 2'd0));
-      error_seen: assert(!marked || err[id] == failed);
+      error_seen: assert(!marked || (err[id] == failed
+                                     && err_now[id] == (failed || hit_a || hit_b || hit_c)));
       starts: assert(start_valid == (job_valid && !verdict.idle && count != 5'd16));
       idle: assert(busy || (count == 5'd0 && !head_valid));
       reach_full: assert(count != 5'd16);
+      reach_idle_with_error: assert(!(front && done_valid && !bad && failed && never));
       reach_two_errors: assert(!(marked && hit_a && hit_b && !failed));
     end
   end
