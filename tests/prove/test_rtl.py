@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,24 @@ import pytest
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.prove import rtl, wave
-from tests.bugs.campaign import Bug, load_bugs
+from tests.bugs.campaign import load_bugs
 
 UNITS = {path.stem: rtl.read_unit(path) for path in sorted(rtl.UNITS.glob("*.sv"))}
 BUGS = {bug.name: bug for bug in load_bugs()}
-PLANTED = [
-    pytest.param(unit, BUGS[name], label, id=name, marks=pytest.mark.share(BUGS[name].file))
+NAMED = [
+    (unit, label, name, BUGS[name].file, BUGS[name].find, BUGS[name].replace)
     for unit in UNITS.values()
     for line in re.findall(r"^// Bugs: (.*)$", (rtl.UNITS / f"{unit.name}.sv").read_text(), re.M)
     for name, label in (pair.split(":") for pair in line.split())
+]
+FAULTS = [
+    (UNITS[unit], label, f"{unit}-{label}", f"rtl_stubs/{file}", find, replace)
+    for unit, faults in tomllib.loads(Path(__file__).with_name("faults.toml").read_text()).items()
+    for label, (file, find, replace) in faults.items()
+]
+PLANTED = [
+    pytest.param(unit, label, Path(file), find, replace, id=name, marks=pytest.mark.share(file))
+    for unit, label, name, file, find, replace in NAMED + FAULTS
 ]
 
 
@@ -45,14 +55,17 @@ def test_a_unit_is_proven(unit: rtl.Unit) -> None:
 
 @pytest.mark.usefixtures("yosys")
 @pytest.mark.long
-@pytest.mark.parametrize(("unit", "bug", "label"), PLANTED)
-def test_an_injected_bug_is_refuted(unit: rtl.Unit, bug: Bug, label: str) -> None:
+@pytest.mark.parametrize(("unit", "label", "source", "find", "replace"), PLANTED)
+def test_a_planted_bug_is_refuted(
+    unit: rtl.Unit, label: str, source: Path, find: str, replace: str
+) -> None:
     """By the property named with it, in one variant at least, with a counterexample."""
-    source = Path(bug.file)
     assert source in unit.sources
-    planted = rtl.REPORTS / "planted" / bug.name / source.name
+    text = (ROOT / source).read_text()
+    assert text.count(find) == 1
+    planted = rtl.REPORTS / "planted" / f"{unit.name}-{label}" / source.name
     (ROOT / planted).parent.mkdir(parents=True, exist_ok=True)
-    (ROOT / planted).write_text((ROOT / source).read_text().replace(bug.find, bug.replace))
+    (ROOT / planted).write_text(text.replace(find, replace))
     for variant in unit.variants:
         one = dataclasses.replace(unit, variants=(variant,), labels=(label,))
         (finding,) = rtl.prove([one], 10, {source: planted})
