@@ -39,7 +39,7 @@ module prove #(
   reg           busy = 1'b0, upper = 1'b0;
   pto_block_t   now;
   reg   [255:0] data;
-  reg           mere;
+  reg           mere, wanted;                // a mere end; its next word is written
   wire          take = rst_n && block_valid && block_ready;
   wire          done = WordBytes != 16 || upper;
   wire          step = busy && (gnt || !req);
@@ -49,6 +49,8 @@ module prove #(
     if (take) {busy, upper, now, data, mere} <= {1'b1, 1'b0, at, block, cut};
     else if (step && done) busy <= 1'b0;
     else if (step) upper <= 1'b1;
+    if (take) wanted <= !cut && !err[at.id];
+    else if (step) wanted <= wanted && !err[now.id];
   end
 
   reg held = 1'b0;
@@ -63,6 +65,7 @@ module prove #(
     if (rst_n) begin
       stable: assert(!held || (req && held_word == {addr, be, wdata}));
       only_blocks: assert(!req || (busy && !mere));
+      written_exact: assert(req == (busy && wanted));
       place: assert(!req || addr == (WordBytes == 16 ? {now.addr, upper, 4'd0}
                                      : WordBytes == 32 ? {now.addr, 5'd0}
                                      : {now.addr[14:1], 6'd0}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Properties of pto_front with tags of 2 bits: ops are reported in order, each once and only when it
+// Properties of pto_front with tags of 2 bits: descriptors leave the queue in order, each once; ops are reported in order, each once and only when it
 // has finished, with its tag, its verdict and its first error, also when three errors come in one
 // clock. An op of one number is followed; of an address, two bits are compared.
 // Sources: common/pto_front.sv common/pto_fifo.sv common/pto_ram.sv
@@ -59,6 +59,19 @@ module prove #(
   reg  [15:0] open = 16'd0;
   wire        enter = rst_n && job_valid && job_ready;
   wire        leave = rst_n && done_valid && done_ready;
+
+  // Descriptors in the queue, the oldest lowest: two bits and the tag of each.
+  reg  [1:0]  queued = 2'd0;
+  reg  [7:0]  waiting;
+  wire [3:0]  entry = {desc[511], desc[0], desc_tag};
+  wire        put   = rst_n && desc_valid && desc_ready;
+  wire        next  = rst_n && head_valid && head_ready;
+  always @(posedge clk) if (rst_n) begin
+    queued <= queued + {1'b0, put} - {1'b0, next};
+    if (put && queued == {1'b0, next}) waiting[3:0] <= entry;
+    else if (put) waiting <= {entry, next ? waiting[7:4] : waiting[3:0]};
+    else if (next) waiting <= waiting >> 4;
+  end
 
   // The followed op.
   reg         marked = 1'b0;
@@ -134,6 +147,8 @@ module prove #(
                                       && id == \u_front.done_ptr_q [3:0] + before[3:0]));
       lemma_ended: assert(!done_valid || !open[\u_front.done_ptr_q [3:0]]);
       lemma_open: assert(!marked || open[id] == !finished);
+      queue_exact: assert(head_valid == (queued != 2'd0));
+      head_kept: assert(!head_valid || {head[511], head[0], head_tag} == waiting[3:0]);
       stable: assert(!held || (done_valid && held_done
                                              == {done_tag, status, rule, addr[39], addr[0]}));
       most: assert(count <= 5'd16);
@@ -141,16 +156,19 @@ module prove #(
       its_tag: assert(!(front && done_valid) || done_tag == tag);
       its_verdict: assert(!(front && done_valid) || rule == (bad ? its_rule : 8'd0));
       its_status: assert(!(front && done_valid) || bad || status == (failed ? its_code : 3'd0));
+      bad_status: assert(!(front && done_valid && bad) || status == `PTO_ST_RULE);
       its_address: assert(!(front && done_valid) || bad
                           || {addr[39], addr[0]}
                              == (failed ? {its_addr[39], its_addr[0]} : 2'd0));
       error_seen: assert(!marked || (err[id] == failed
                                      && err_now[id] == (failed || hit_a || hit_b || hit_c)));
       starts: assert(start_valid == (job_valid && !verdict.idle && count != 5'd16));
-      idle: assert(busy || (count == 5'd0 && !head_valid));
+      job_ready_exact: assert(job_ready == (count != 5'd16 && (verdict.idle || start_ready)));
+      idle: assert(busy == (count != 5'd0 || head_valid));
       reach_full: assert(count != 5'd16);
       reach_idle_with_error: assert(!(front && done_valid && !bad && failed && never));
       reach_two_errors: assert(!(marked && hit_a && hit_b && !failed));
     end
+    quiet_in_reset: assert(rst_n || !(desc_ready || head_valid || done_valid || busy));
   end
 endmodule

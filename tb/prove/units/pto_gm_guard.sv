@@ -53,6 +53,14 @@ module prove #(
     count  <= count + take - b_valid - drop;
   end
 
+  // Writes leave in the order in which they were planned.
+  reg            orderly = 1'b1;
+  reg [Bits-1:0] next = {Bits{1'b0}};        // place of the next write that is issued
+  always @(posedge clk) if (rst_n) begin
+    if (drop || (issue && issue_index != next)) orderly <= 1'b0;
+    if (issue) next <= next + 1'b1;
+  end
+
   // The followed write.
   reg            marked = 1'b0;
   reg            issued;
@@ -105,6 +113,7 @@ module prove #(
       own_place: assert(!marked || !take || new_index != its_index);
       room: assert(count <= Places);
       ready_when_empty: assert(count != 0 || new_ready);
+      ready_when_orderly: assert(!orderly || new_ready == (count != Places));
       reach_full: assert(count != Places);
       reach_two_issued: assert(!(marked && issued && before == 1));
       reach_clear: assert(!(marked && probe && !hit && issued));
