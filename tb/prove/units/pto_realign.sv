@@ -4,6 +4,7 @@
 // hold its bytes and makes the lines that they go to, no more, and each byte leaves at its lane of
 // its line. One byte of a row is followed; of its bits, one.
 // Sources: common/pto_realign.sv
+// Variant: Src=4 Line=8
 // Variant: Src=4 Line=4
 // Bugs: rotate_direction:byte_kept residue_not_kept:byte_kept
 `include "pto_records.vh"
@@ -121,6 +122,8 @@ module prove #(
       lemma_part: assert(!marked || !there || before != ring
                          || \u_realign.part_q [8*dst_lane] == value);
       row_ready_exact: assert(row_ready == (left == 5'd0 || (last && fetch)));
+      beat_ready_exact: assert(beat_ready == (left != 5'd0 && ring <= 5'd2));
+      line_valid_exact: assert(line_valid == (ring != 5'd0));
       beat_has_row: assert(!beat_ready || left != 5'd0);
       line_has_row: assert(!line_valid || lines != 5'd0);
       room: assert(ring <= 5'd4);

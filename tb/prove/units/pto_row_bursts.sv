@@ -73,6 +73,8 @@ module prove #(
       lemma_span: assert(!cmd_valid || !active || left == {15'd0, cmd.beats}
                          + (\u_bursts.final_q ? 24'd0 : {4'd0, \u_bursts.left_q }));
       lemma_work: assert(cmd_valid == active);
+      row_ready_exact: assert(row_ready == (!active || (cmd_ready && {15'd0, cmd.beats} == left)));
+      offered: assert(cmd_valid == active);
       stable: assert(!held || (cmd_valid && cmd == held_cmd));
       address: assert(!cmd_valid || cmd.addr == next);
       enough: assert(!cmd_valid || {15'd0, cmd.beats} <= left);

@@ -57,6 +57,7 @@ module prove (
   reg        up = 1'b0;                      // a clock has passed since the reset
   reg  [1:0] waiting = 2'd0;
   reg  [4:0] ops_0 = 5'd0, ops_1 = 5'd0;
+  reg        owns = 1'b0;                    // unit of the last op that was handed over
   wire       take    = rst_n && desc_valid && desc_ready;
   wire [1:0] start   = {2{rst_n}} & unit_valid & unit_ready;
   wire [1:0] finish  = {2{rst_n}} & unit_done & unit_done_ready;
@@ -64,6 +65,7 @@ module prove (
   always @(posedge clk) begin
     up      <= rst_n;
     waiting <= waiting + {1'b0, take} - {1'b0, start != 2'd0};
+    if (start != 2'd0) owns <= start[1];
     ops_0   <= ops_0 + {4'd0, start[0]} - {4'd0, finish[0]};
     ops_1   <= ops_1 + {4'd0, start[1]} - {4'd0, finish[1]};
   end
@@ -116,6 +118,7 @@ module prove (
                             && !(unit_valid[1] && (ops_0 != 5'd0 || (!sel && unit_busy[0]))));
       one_offer: assert(unit_valid != 2'b11);
       owner: assert((ops_0 == 5'd0 || !sel) && (ops_1 == 5'd0 || sel));
+      sel_exact: assert(sel == owns);
       no_more_than_there: assert(unit_valid == 2'd0 || waiting != 2'd0 || take);
       not_lost: assert(!next || unit_valid == 2'd0
                        || (unit_valid == {next_unit, !next_unit} && unit_desc[7:0] == next_opcode
