@@ -2,7 +2,8 @@
 //
 // The verdict of pto_nz_check on every descriptor is that of the rules of nd2nz.md 6, written here a
 // second time from sections 1 to 4. The extents are cut out: what goes into pto_extent is that of the
-// specification, and the verdict is right for any sum. The sum of L1 is in blocks of 32 bytes.
+// specification, and the verdict is right for any sum. The sum of L1 is in blocks of 32 bytes. The
+// job of a legal op has the rows of its matrix, and the access that suits them, from plain products.
 // Sources: pto_mte2/pto_nz_check.sv
 // Bugs: nz_l03_d:as_specified nz_l05_five_channels:as_specified nz_l07_c0_of_bytes:as_specified
 // Bugs: nz_l07_loop4_small:as_specified nz_l08_small_extent:terms nz_l08_after_last_group:terms
@@ -43,6 +44,14 @@ module prove (
   (* hierconn *) wire [17:0]     \u_in.u_ext.in_tail_i ;
   (* hierconn *) wire [31:0]     \u_in.u_ext.in_digits_i ;
   (* hierconn *) wire [79:0]     \u_in.u_ext.in_strides_i ;
+  (* hierconn *) wire            \u_in.u_span.in_valid_i ;
+  (* hierconn *) wire            \u_in.u_span.in_skip_i ;
+  (* hierconn *) wire [17:0]     \u_in.u_span.in_base_i ;
+  (* hierconn *) wire            \u_in.u_span.in_tail_i ;
+  (* hierconn *) wire [31:0]     \u_in.u_span.in_digits_i ;
+  (* hierconn *) wire [45:0]     \u_in.u_span.in_strides_i ;
+  (* hierconn *) wire            \u_out.u_span.out_ready_i ;
+  (* hierconn *) wire [39:0]     \u_out.u_span.sum ;
   (* hierconn *) wire            \u_in.u_loc.in_valid_i ;
   (* hierconn *) wire            \u_in.u_loc.last ;
   (* hierconn *) wire            \u_in.u_loc.in_skip_i ;
@@ -105,6 +114,38 @@ module prove (
   wire bad   = early || l08;
   wire [7:0] rule = !served ? 8'd0 : l03 ? 8'd3 : l04 ? 8'd4 : l05 ? 8'd5 : l06 ? 8'd6 : l07 ? 8'd7 : 8'd8;
 
+  // ---- the job: which access, and its rows ----
+  wire        small_1 = small == 2'd1;
+  wire [40:0] row     = {17'd0, run};
+  wire        tight   = inner == row;                                  // no gaps
+  wire        column  = dn && n == 17'd1 && tight;                     // one, read as a row
+  wire        pack    = small_1 && !dn && tight;
+  wire        dense   = inner >= row && inner - row < 41'd32
+                        && (!dn || row <= (small_1 ? 41'd1024 : 41'd128 << elem));
+  wire [40:0] per     = 41'd8 >> elem;                                 // rows of a small-C0 block
+  wire [40:0] last_block  = ({24'd0, n} - 41'd1) & (per - 41'd1);      // its rows, less 1
+  wire [40:0] blocks  = ({24'd0, n} + per - 41'd1) >> (2'd3 - elem);
+  wire [40:0] ends_in = (last_block + 41'd1) * {19'd0, d[21:0]} << elem;
+  wire pto_nz_job_t its;
+  assign its.tiled    = dn && !column;
+  assign its.small_c0 = small_1;
+  assign its.elem     = elem;
+  assign its.dense    = dense;
+  assign its.pack     = pack;
+  assign its.chans    = small_1 ? d[2:0] : job_out.chans;
+  assign its.tail     = pack ? ends_in[5:0] : job_out.tail;
+  assign its.row      = pack ? 18'd8 * d[17:0] : column ? d[17:0] << elem : run[17:0];
+  assign its.rows     = pack ? blocks[15:0] : column ? 16'd1 : rows[15:0];
+  assign its.groups   = groups_less_1[11:0];
+  assign its.src      = src[39:0];
+  assign its.inner    = pack ? 40'd8 * d[17:0] : inner[39:0];
+  assign its.outer    = outer[39:0];
+  assign its.dst      = dst[19:5];
+  assign its.loop2    = loop2[14:0];
+  assign its.loop3    = loop3[14:0];
+  assign its.loop4    = loop4[14:0];
+  assign its.span     = \u_out.u_span.sum [22:0];
+
   wire taken = rst_n && desc_valid && ready_in;
   always @* begin
     assume(elem != 2'd3);                    // ND-L01, of class S
@@ -130,11 +171,26 @@ module prove (
                            == (small == 2'd1 ? 32'd0 : {n_less_1, columns_less_1})
                         && (small == 2'd1
                             || \u_in.u_loc.in_strides_i [47:16] == {loop2[15:0], loop3[15:0]})));
+      // A sum waits with nothing but its last digit.
+      side_by_side: assert((\u_in.u_ext.in_valid_i
+                            || !(desc_valid && \u_in.u_jobs.wr_ready_o && !\u_in.u_ext.last ))
+                           && (\u_in.u_loc.in_valid_i
+                               || !(desc_valid && \u_in.u_jobs.wr_ready_o && !\u_in.u_loc.last )));
+      span_terms: assert(\u_in.u_span.in_valid_i == \u_in.u_ext.in_valid_i
+                         && (!valid_out || \u_out.u_span.out_ready_i == job_ready)
+                         && (!taken || early || nop
+                             || (!\u_in.u_span.in_skip_i && !\u_in.u_span.in_tail_i
+                                 && {6'd0, \u_in.u_span.in_base_i } == run
+                                 && \u_in.u_span.in_digits_i == {rows_less_1, groups_less_1}
+                                 && \u_in.u_span.in_strides_i == {inner[22:0], 23'd0})));
+      job_exact: assert(!taken || early || nop || job_out == its);
       as_specified: assert(!taken || (verdict.bad == bad && verdict.idle == (bad || nop)
                                       && (!bad || verdict.rule == rule) && tag_out == desc_tag));
       reach_legal: assert(!(taken && !verdict.bad && !verdict.idle));
       reach_nop: assert(!(taken && !verdict.bad && verdict.idle));
       reach_rule_7: assert(!(taken && verdict.rule == 8'd7));
+      reach_pack: assert(!(taken && !verdict.bad && pack && dense && last_block != 41'd0));
+      reach_column: assert(!(taken && !verdict.bad && column));
       reach_end: assert(!(taken && verdict.rule == 8'd8));
     end
   end
