@@ -6,10 +6,10 @@ assertions; its comments name the sources and the parameters to prove it with. A
 asserts that something never happens, and must be refuted: the assumptions leave it to do. A label
 ``lemma*`` may name registers of the part. Lemmas stand first: each is proven with those before it
 assumed, and the other properties with all of them; a property whose lemma is not proven is not
-proven either. Yosys turns each property into an AIGER file, and the ABC inside it proves it by PDR
-or by induction over equal signals (``dprove``), or searches a counterexample to a stated depth
-where neither ends. A counterexample is written
-as the values of the inputs, clock by clock.
+proven either. Yosys turns each property into an AIGER file, and the ABC inside it proves it by
+induction over two clocks, by PDR or by induction over equal signals (``dprove``), or searches a
+counterexample to a stated depth where neither ends. A counterexample is written as the values of
+the inputs, clock by clock.
 ``python -m tb.prove.rtl [UNIT ...] [--seconds N]``.
 """
 
@@ -39,8 +39,13 @@ SECONDS = 60
 """Time limit of a proof."""
 FIRST, SECOND = 6, 10
 """Time limits of the first search, and of the other method that is tried after it."""
+STEPS, CONFLICTS = 2, 50_000
+"""Clocks of the induction that is tried before any search, and its limit."""
 DEPTH = 20
 """Clocks of the search for a counterexample where a proof does not end."""
+
+READ = "read_verilog -sv -formal -I rtl_stubs/common"
+"""Command that reads sources."""
 
 PROVEN, REFUTED, BOUNDED, UNDECIDED = "proven", "refuted", "bounded", "undecided"
 REACH, LEMMA = "reach_", "lemma"
@@ -71,12 +76,14 @@ class Unit:
         sources: Sources of the part, below ``rtl_stubs``.
         variants: Parameters of the module ``prove``, one mapping for each proof.
         labels: Names of the properties.
+        registers: Whether memories of the part are registers that lemmas can name.
     """
 
     name: str
     sources: tuple[Path, ...]
     variants: tuple[Mapping[str, str], ...]
     labels: tuple[str, ...]
+    registers: bool
 
     def assumed(self, label: str) -> tuple[str, ...]:
         """Returns the lemmas that the proof of a property assumes: those before it, or all."""
@@ -140,6 +147,7 @@ def read_unit(path: Path) -> Unit:
         tuple(RTL / name for name in sources[1].split()),
         tuple(dict(pair.split("=") for pair in line.split()) for line in variants),
         labels,
+        re.search(r"^// Memories: registers$", text, re.MULTILINE) is not None,
     )
 
 
@@ -165,8 +173,8 @@ def prepare(
     """
     sources = [replaced.get(path, path) for path in unit.sources]
     lines = [
-        " ".join(["read_verilog -sv -formal -I rtl_stubs/common", *map(str, sources)]),
-        f"read_verilog -sv -formal -I rtl_stubs/common tb/prove/units/{unit.name}.sv",
+        " ".join([f"{READ}{' -mem2reg' * unit.registers}", *map(str, sources)]),
+        f"{READ} tb/prove/units/{unit.name}.sv",
         *(f"chparam -set {key} {value} prove" for key, value in variant.items()),
         *CIRCUIT,
         "design -save all",
@@ -204,6 +212,16 @@ def decide(unit: Unit, variant: str, folder: Path, seconds: float, label: str) -
     # What Yosys saw to be true always, ABC calls unknown.
     constant = "connect \\A 1'1" in (ROOT / folder / f"{label}.cell").read_text()
     verdict = PROVEN if constant else UNDECIDED
+    if not constant:  # A lemma over equal sums is seldom found by a search; its step is short.
+        step = folder / f"{label}.step"
+        (ROOT / step).unlink(missing_ok=True)
+        clocks = DEPTH if label.startswith(REACH) else 2 * STEPS
+        base = f"bmc3 -F {clocks} -T {min(seconds, SECOND):.0f}; {tail}"
+        induction = f"{head}; {base}; ind -F {STEPS} -C {CONFLICTS}; write_status {step}"
+        run_abc(induction, folder / f"{label}.ys", 2 * seconds + 30)
+        texts = [(ROOT / at).read_text() for at in (step, status) if (ROOT / at).is_file()]
+        if len(texts) == 2:
+            verdict = by_induction(*texts)
     for engine, limit, unsat in (
         (f"pdr -T {min(seconds, FIRST):.0f}", 2 * FIRST + 30, PROVEN),
         ("dprove", min(seconds, SECOND), PROVEN),  # Equal sums of counters: PDR is slow there.
@@ -221,6 +239,15 @@ def decide(unit: Unit, variant: str, folder: Path, seconds: float, label: str) -
     (ROOT / "sm01.aig").unlink(missing_ok=True)  # Of `dprove`.
     clocks, story = tell(folder, label, label) if verdict == REFUTED else (0, None)
     return Finding(unit.name, variant, label, verdict, time.monotonic() - started, clocks, story)
+
+
+def by_induction(step: str, base: str) -> str:
+    """Returns the verdict of two status files: of the step, and of the first clocks."""
+    if "snl_SAT" in base:
+        return REFUTED
+    clocks = re.match(r"snl_UNK (-?\d+)", base)
+    whole = clocks is not None and int(clocks[1]) >= STEPS
+    return PROVEN if whole and "snl_UNSAT" in step else UNDECIDED
 
 
 def judged(status: str, unsat: str) -> str:

@@ -25,7 +25,9 @@ NAMED = [
 ]
 FAULTS = [
     (UNITS[unit], label, f"{unit}-{label}", f"rtl_stubs/{file}", find, replace)
-    for unit, faults in tomllib.loads(Path(__file__).with_name("faults.toml").read_text()).items()
+    for unit, faults in tomllib.loads(
+        Path(__file__).with_name("unit_faults.toml").read_text()
+    ).items()
     for label, (file, find, replace) in faults.items()
 ]
 PLANTED = [
@@ -51,6 +53,13 @@ def test_a_unit_is_proven(unit: rtl.Unit) -> None:
     findings = list(rtl.prove([first(unit)]))
     assert [finding.line() for finding in findings if not finding.ok] == []
     assert {finding.label for finding in findings} == set(unit.labels)
+
+
+def test_every_property_has_a_planted_bug() -> None:
+    planted = {(unit.name, label) for unit, label, *_ in NAMED + FAULTS}
+    for unit in UNITS.values():
+        own = {label for label in unit.labels if not label.startswith((rtl.LEMMA, rtl.REACH))}
+        assert own - {label for name, label in planted if name == unit.name} == set(), unit.name
 
 
 @pytest.mark.usefixtures("yosys")
