@@ -6,8 +6,7 @@
 // last access has finished. A later op may finish first; its done waits.
 // Throughput: one op in and one out per clock. Latency: head one clock after the descriptor
 // handshake, done one clock after the finish. Limits: depths are powers of two, at least 2; errors
-// in one clock are all taken when they are of different ops, else that of the lowest port. An idle
-// op may have an error in the clock in which it takes its number.
+// in one clock are all taken when they are of different ops, else that of the lowest port.
 // Spec: CONTRACT, desc and done port.
 //
 //   clk         _/~\_/~\_/~\_/~\_
@@ -21,7 +20,8 @@ module pto_front #(
   parameter integer TagWidth   = 8,          // bits of a tag
   parameter integer QueueDepth = 4,          // descriptors queued before the check
   parameter integer Errors     = 2,          // ports of errors
-  parameter integer Ends       = 1           // ports of ends
+  parameter integer Ends       = 1,          // ports of ends
+  parameter integer EntryError = 0           // 1: the highest error port is of idle ops that enter
 ) (
   `include "pto_front_ports.vh"
   output wire                      head_valid_o,  // a descriptor is to be checked
@@ -96,8 +96,7 @@ module pto_front #(
   wire [3*Errors-1:0]        err_status;
   wire [40*Errors-1:0]       err_addr;
   reg  [`PTO_NUM_ACTIVE-1:0] err_now, fin_now;
-  wire [`PTO_NUM_ACTIVE-1:0] enters  = {15'd0, new_fire} << new_id;
-  wire [`PTO_NUM_ACTIVE-1:0] err_was = err_q & ~enters;  // the number's op before is over
+  wire [`PTO_NUM_ACTIVE-1:0] enters = {15'd0, new_fire} << new_id;
   genvar  p;
   integer i, j;
 
@@ -116,9 +115,9 @@ module pto_front #(
     err_now = {`PTO_NUM_ACTIVE{1'b0}};
     fin_now = {`PTO_NUM_ACTIVE{1'b0}};
     for (i = 0; i < Errors; i = i + 1)
-      if (err_valid[i]) err_now = err_now | (16'd1 << err_id[4*i +: 4]);
+      err_now = err_now | (err_valid[i] ? 16'd1 << err_id[4*i +: 4] : 16'd0);
     for (i = 0; i < Ends; i = i + 1)
-      if (fin_valid_i[i]) fin_now = fin_now | (16'd1 << fin_id_i[4*i +: 4]);
+      fin_now = fin_now | (fin_valid_i[i] ? 16'd1 << fin_id_i[4*i +: 4] : 16'd0);
   end
   assign err_o     = err_q;
   assign err_now_o = err_q | err_now;
@@ -132,7 +131,7 @@ module pto_front #(
       bad_q      <= {`PTO_NUM_ACTIVE{1'b0}};
     end else begin
       fin_q <= fin_q | fin_now;
-      err_q <= err_was | err_now;
+      err_q <= (err_q & ~enters) | err_now;
       if (new_fire) begin
         new_ptr_q     <= new_ptr_q + 5'd1;
         fin_q[new_id] <= job_verdict_i.idle;
@@ -148,7 +147,7 @@ module pto_front #(
       rule_q[new_id] <= job_verdict_i.rule;
     end
     for (j = Errors - 1; j >= 0; j = j - 1) begin  // the last assignment counts: the lowest port
-      if (err_valid[j] && !err_was[err_id[4*j +: 4]]) begin
+      if (err_valid[j] && (!err_q[err_id[4*j +: 4]] || (EntryError != 0 && j == Errors - 1))) begin
         status_q[err_id[4*j +: 4]] <= err_status[3*j +: 3];
         addr_q[err_id[4*j +: 4]]   <= err_addr[40*j +: 40];
       end

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Front of the write-back unit: pto_front, D rules, unit flags and parameters. A legal op that moves data is handed over once its flags are set and its
-// parameters are in a bank of the cache; the next op is checked, and its flags and parameters are
-// fetched, while the ops before it stream. A NOP or a bad op goes straight to the report. An op
-// with unreadable parameters is reported with status LOCAL and never handed over.
+// Front of the write-back unit: pto_front, D rules, unit flags and parameters. A legal op that
+// moves data is handed over once its flags are set and its parameters are in a bank of the cache;
+// the next op is checked, and its flags and parameters are fetched, while the ops before it
+// stream. A NOP or a bad op goes straight to the report. An op with unreadable parameters is
+// reported with status LOCAL and never handed over.
 // Order: flags are polled only when no op before still has to clear one of the same blocks; they
 // are cleared after the op has finished and the report before was taken, then done is offered. An
 // op that ends with an error has retired too: its flags are cleared as well.
@@ -72,8 +73,7 @@ module pto_fix_front #(
     end
   endgenerate
 
-  // ---- queue, numbers and reports. A number is free for the op that is prepared: no other op
-  // takes one before it ----
+  // ---- queue, numbers, reports. The next number is that of the prepared op ----
   `include "pto_front_wires.vh"
   wire ended, end_ready;                     // the oldest op has finished; its report is taken
   wire drop;                                 // the op is never handed over: this is its error
@@ -83,7 +83,8 @@ module pto_fix_front #(
     .TagWidth   (TagWidth),
     .QueueDepth (QueueDepth),
     .Errors     (Errors + 1),
-    .Ends       (Ends)
+    .Ends       (Ends),
+    .EntryError (1)
   ) u_front (
     `include "pto_front_pins.vh"
     .done_valid_o  (ended),
@@ -128,13 +129,12 @@ module pto_fix_front #(
   reg                 banked_q;              // it has parameters
   reg                 load_bad_q;            // they could not be read
 
-  wire   ready     = prep_q && !flag_todo_q && !load_todo_q;
-  wire   take_bank = start_valid && op_ready_i && banked_q;
-  wire   enter     = check_valid && !check_idle && !prep_q && job_ready;
-  wire   skip      = check_valid && check_idle && !prep_q && job_ready;
-  wire   leave     = ready && job_ready;
-  assign drop      = ready && load_bad_q;
-  assign head_ready  = enter || skip;
+  wire   ready       = prep_q && !flag_todo_q && !load_todo_q;
+  wire   take_bank   = start_valid && op_ready_i && banked_q;
+  wire   enter       = head_ready && !check_idle;
+  wire   leave       = ready && job_ready;
+  assign drop        = ready && load_bad_q;
+  assign head_ready  = check_valid && !prep_q && job_ready;
   assign check_busy  = prep_q;
   assign job_valid   = prep_q ? ready : check_valid && check_idle;
   assign job_tag     = prep_q ? prep_tag_q : head_tag;

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Properties of pto_front with tags of 2 bits: descriptors leave the queue in order, each once; ops are reported in order, each once and only when it
-// has finished, with its tag, its verdict and its first error, also when three errors come in one
-// clock. An op of one number is followed; of an address, two bits are compared.
+// Properties of pto_front with tags of 2 bits: descriptors leave the queue in order, each once;
+// ops are reported in order, each once and only when it has finished, with its tag, its verdict
+// and its first error, also when three errors come in one clock. An op of one number is followed;
+// of an address, two bits are compared.
 // Sources: common/pto_front.sv common/pto_fifo.sv common/pto_ram.sv
-// Variant: Id=4'd0
-// Variant: Id=4'd13
-// Bugs: tag_7_bit:its_tag done_falls:stable last_error_instead_of_first:its_status second_error_of_a_clock_is_lost:error_seen
+// Variant: Id=4'd0 Entry=0
+// Variant: Id=4'd13 Entry=1
+// Bugs: tag_7_bit:its_tag done_falls:stable last_error_instead_of_first:its_status
+// Bugs: second_error_of_a_clock_is_lost:error_seen
 // Bugs: error_of_an_idle_op_is_lost:error_seen finish_lost_at_done:not_before_end
 `include "pto_records.vh"
 
 module prove #(
-  parameter [3:0] Id = 4'd0                  // number of the op that is followed
+  parameter [3:0] Id = 4'd0,                 // number of the op that is followed
+  parameter integer Entry = 0                // 1: port c has errors of idle ops that enter
 ) (
   input wire          clk,
   input wire          desc_valid,
@@ -41,7 +44,7 @@ module prove #(
   wire [15:0]  err, err_now;
   wire [511:0] head;
   wire [3:0]   start_id;
-  pto_front #(.TagWidth(2), .QueueDepth(2), .Errors(3), .Ends(2)) u_front (
+  pto_front #(.TagWidth(2), .QueueDepth(2), .Errors(3), .Ends(2), .EntryError(Entry)) u_front (
     .clk_i(clk), .rst_ni(rst_n), .desc_valid_i(desc_valid), .desc_ready_o(desc_ready),
     .desc_i(desc), .desc_tag_i(desc_tag), .busy_o(busy), .done_valid_o(done_valid),
     .done_ready_i(done_ready), .done_tag_o(done_tag), .done_status_o(status), .done_rule_o(rule),
@@ -125,20 +128,17 @@ module prove #(
 
   integer     i;
   reg  [15:0] flying;                        // numbers of ops in flight
-  reg  [15:0] may;                           // of ops that may have an error
   wire front = marked && before == 5'd0;     // it is the oldest
   always @* begin
     for (i = 0; i < 16; i = i + 1)
       flying[i] = {1'b0, i[3:0] - \u_front.done_ptr_q [3:0]} < count;
     // Accesses are of ops that have started and not finished; a bad op is idle.
-    // An idle op may have its error in the clock in which it enters.
-    may = open;
-    if (enter) may[start_id] = verdict.idle;
     assume(!fin_valid[0] || open[fin_a]);
     assume(!fin_valid[1] || open[fin_b]);
-    assume(!err_a.valid || may[err_a.id]);
-    assume(!err_b.valid || may[err_b.id]);
-    assume(!err_c.valid || may[err_c.id]);
+    assume(!err_a.valid || open[err_a.id]);
+    assume(!err_b.valid || open[err_b.id]);
+    assume(!err_c.valid || (Entry != 0 ? enter && verdict.idle && err_c.id == start_id
+                                       : open[err_c.id]));
     assume(!verdict.bad || verdict.idle);
     if (rst_n) begin
       lemma_count: assert(\u_front.new_ptr_q - \u_front.done_ptr_q == count);
@@ -166,7 +166,7 @@ module prove #(
       job_ready_exact: assert(job_ready == (count != 5'd16 && (verdict.idle || start_ready)));
       idle: assert(busy == (count != 5'd0 || head_valid));
       reach_full: assert(count != 5'd16);
-      reach_idle_with_error: assert(!(front && done_valid && !bad && failed && never));
+      reach_error: assert(!(front && done_valid && !bad && failed && (never || Entry == 0)));
       reach_two_errors: assert(!(marked && hit_a && hit_b && !failed));
     end
     quiet_in_reset: assert(rst_n || !(desc_ready || head_valid || done_valid || busy));
