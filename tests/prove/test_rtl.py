@@ -55,6 +55,22 @@ def test_a_unit_is_proven(unit: rtl.Unit) -> None:
     assert {finding.label for finding in findings} == set(unit.labels)
 
 
+@pytest.mark.parametrize(
+    ("step", "base", "verdict"),
+    [
+        ("snl_UNSAT -1", "snl_UNK 3", rtl.PROVEN),
+        ("snl_UNSAT -1", "snl_UNK 1", rtl.UNDECIDED),
+        ("snl_UNSAT -1", "snl_UNSAT -1", rtl.UNDECIDED),
+        ("snl_UNK 3", "snl_UNK 3", rtl.UNDECIDED),
+        ("snl_UNSAT -1", "snl_SAT 2", rtl.REFUTED),
+    ],
+)
+def test_an_induction_needs_its_step_and_its_first_clocks(
+    step: str, base: str, verdict: str
+) -> None:
+    assert rtl.by_induction(step, base) == verdict
+
+
 def test_every_property_has_a_planted_bug() -> None:
     planted = {(unit.name, label) for unit, label, *_ in NAMED + FAULTS}
     for unit in UNITS.values():
