@@ -96,7 +96,7 @@ module pto_front #(
   wire [3*Errors-1:0]        err_status;
   wire [40*Errors-1:0]       err_addr;
   reg  [`PTO_NUM_ACTIVE-1:0] err_now, fin_now;
-  wire [`PTO_NUM_ACTIVE-1:0] enters = {15'd0, new_fire} << new_id;
+  wire [`PTO_NUM_ACTIVE-1:0] enters = (16'd1 << new_id) & {16{new_fire}};
   genvar  p;
   integer i, j;
 
