@@ -145,7 +145,7 @@ def test_a_lemma_that_is_not_proven_takes_what_assumes_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Lemmas before it stay proven, and so does a refutation; the exit code is 3."""
-    known = {"lemma_flight": rtl.UNDECIDED, "reach_full": rtl.REFUTED}
+    known = {"lemma_granted": rtl.UNDECIDED, "reach_full": rtl.REFUTED}
 
     def decide(unit: rtl.Unit, variant: str, _: Path, __: float, label: str) -> rtl.Finding:
         return rtl.Finding(unit.name, variant, label, known.get(label, rtl.PROVEN), 0.0)
@@ -153,12 +153,13 @@ def test_a_lemma_that_is_not_proven_takes_what_assumes_it(
     monkeypatch.setattr(rtl, "decide", decide)
     monkeypatch.setattr(rtl, "prepare", lambda *_: None)
     found = {one.label: one.verdict for one in rtl.prove([UNITS["pto_local_read"]])}
-    assert found["lemma_room"] == rtl.PROVEN
-    assert found["lemma_queue"] == found["stable"] == rtl.UNDECIDED
+    assert found["lemma_step"] == rtl.PROVEN
+    assert found["lemma_kept"] == found["stable"] == rtl.UNDECIDED
     assert found["reach_full"] == rtl.REFUTED
-    known["reach_made_up"] = known["reach_two_in_flight"] = rtl.REFUTED
+    for label in ("reach_made_up", "reach_two_in_flight", "reach_second_error"):
+        known[label] = rtl.REFUTED
     assert rtl.main(["pto_local_read"]) == 3
-    assert "UNDECIDED 4 of 12 properties" in capsys.readouterr().out
+    assert "UNDECIDED 6 of 18 properties" in capsys.readouterr().out
 
 
 def test_a_file_without_properties_is_an_error(tmp_path: Path) -> None:

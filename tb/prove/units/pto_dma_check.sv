@@ -2,7 +2,7 @@
 //
 // The verdict of pto_dma_check on every descriptor is that of the rules of dma.md 5 and 9, written
 // here a second time from sections 1 to 6. The extents are cut out: what goes into pto_extent is that
-// of the specification, and the verdict is right for any sum.
+// of the specification, and the verdict is right for any sum. The job of a legal op has the rows of its loops.
 // Sources: common/dma/pto_dma_check.sv
 // Variant: Ops=256'h2001e
 // Variant: Ops=256'h2001e LenBits=21 PadEndBlock=1 TailFill=1 RowRepeatLegal=1 CompactLegal=1 PadUnselectedRegister=1 LegacyPadElements=1
@@ -156,6 +156,49 @@
             && (count1 == 22'd1 || \u_in.u_loc.in_strides_i [68:46] == {1'b0, loc_s1})
             && (count2 == 22'd1 || \u_in.u_loc.in_strides_i [91:69] == {1'b0, loc_s2})));
 
+  // ---- the job: a field that no byte of the op depends on is free ----
+  wire [31:0] pattern = is_fill ? (desc[`PTO_FILL_WORD32] ? desc[`PTO_FILL_RAW_LSB +: 32]
+                                   : {2{desc[`PTO_FILL_RAW_LSB +: 16]}})
+                        : !pad ? 32'd0 : elem == 2'd0 ? {4{value[7:0]}}
+                        : elem == 2'd1 ? {2{value[15:0]}} : value[31:0];
+  wire [23:0] row_foot = is_fill ? {8'd0, fill_len} << 5 : compact ? {2'd0, len} : foot;
+  wire [23:0] row_more = is_fill || !compact ? 24'd0 : foot - {2'd0, len};
+  wire [2:0]  ub       = desc[`PTO_DMA_UB_SUB] ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
+  wire pto_words_t   words;
+  wire pto_row_t     row;
+  wire pto_dma_job_t its;
+  assign words.cut      = 1'b0;
+  assign words.last     = 1'b0;
+  assign words.id       = 4'd0;
+  assign words.space    = is_fill || is_gm_l1 ? `PTO_SPACE_L1 : ub;
+  assign words.addr     = !is_fill ? loc[19:0] : fill_at[24] ? job_out.row.loc.addr : fill_at[19:0];
+  assign words.len      = is_fill ? 20'd0 : is_l1_ub ? len[19:0] << 5 : len[19:0];
+  assign words.left     = pad ? l_bytes[5:0] : 6'd0;
+  assign words.foot     = row_foot[20:0];
+  assign words.pattern  = pattern;
+  assign words.fill     = TailFill == 1 && is_gm_ub && !pad;
+  assign words.elem     = is_gm_ub ? elem : job_out.row.loc.elem;
+  assign row.atomic.kind  = is_ub_gm ? atomic : 3'd0;
+  assign row.atomic.op    = row.atomic.kind == 3'd0 ? job_out.row.atomic.op : update;
+  assign row.atomic.nosat = row.atomic.kind == 3'd0 ? job_out.row.atomic.nosat
+                            : desc[`PTO_DMA_NOSAT];
+  assign row.widen      = 2'd0;
+  assign row.ext_space  = is_l1_ub ? `PTO_SPACE_L1 : `PTO_SPACE_GM;
+  assign row.ext_addr   = is_fill ? job_out.row.ext_addr : ext[39:0];
+  assign row.loc        = words;
+  assign its.row        = row;
+  assign its.more       = row_more[4:0];
+  assign its.last       = {less_1[92:72], less_1[68:48], less_1[44:24], less_1[20:0]};
+  assign its.ext_stride = {count2 == 22'd1 || is_fill ? job_out.ext_stride[159:120] : ext_s2[39:0],
+                           count1 == 22'd1 || is_fill ? job_out.ext_stride[119:80] : ext_s1[39:0],
+                           count0 == 22'd1 || is_fill ? job_out.ext_stride[79:40] : ext_s0[39:0],
+                           !several || is_fill ? job_out.ext_stride[39:0]
+                           : is_l1_ub ? {17'd0, ext_pitch} : ext_s[39:0]};
+  assign its.loc_stride = {count2 == 22'd1 || is_fill ? job_out.loc_stride[79:60] : loc_s2[19:0],
+                           count1 == 22'd1 || is_fill ? job_out.loc_stride[59:40] : loc_s1[19:0],
+                           count0 == 22'd1 || is_fill ? job_out.loc_stride[39:20] : loc_s0[19:0],
+                           rows_less_1 == 24'd0 ? job_out.loc_stride[19:0] : loc_pitch[19:0]};
+
   wire taken = rst_n && desc_valid && ready_in;
   always @* begin
     // Both sums take the same digits.
@@ -181,6 +224,7 @@
                         && ext_ok && loc_ok));
       as_specified: assert(!taken || (verdict.bad == bad && verdict.idle == (bad || nop)
                                       && (!bad || verdict.rule == rule) && tag_out == desc_tag));
+      job_exact: assert(!taken || !served || early || nop || job_out == its);
       reach_legal: assert(!(taken && !verdict.bad && !verdict.idle));
       reach_nop: assert(!(taken && !verdict.bad && verdict.idle));
       reach_rule_10: assert(!(taken && verdict.rule == 8'd10));

@@ -49,6 +49,40 @@
   wire [17:0] src_pitch = {1'b0, len} + {1'b0, src_gap};
   wire [17:0] dst_pitch = {1'b0, len} + {1'b0, dst_gap};
 
+  // ---- the job: without gaps one row of all bytes; a field that no byte depends on is free ----
+  wire        one_row = src_gap == 17'd0 && dst_gap == 17'd0;
+  wire [45:0] all     = dst_end - {22'd0, dst};
+  wire [20:0] bytes   = one_row ? {1'b0, all[19:0]} : {4'd0, len} << dst_log2;
+  wire        rows    = !one_row && less_1 != 16'd0;
+  wire [2:0]  ub      = desc[`PTO_BURST_UB_SUB] ? `PTO_SPACE_UB1 : `PTO_SPACE_UB0;
+  wire pto_words_t   words;
+  wire pto_row_t     row;
+  wire pto_dma_job_t its;
+  assign words.cut      = 1'b0;
+  assign words.last     = 1'b0;
+  assign words.id       = 4'd0;
+  assign words.space    = is_ub_ub ? ub : is_ub_l1 ? `PTO_SPACE_L1 : is_bt ? `PTO_SPACE_BT
+                          : `PTO_SPACE_FB;
+  assign words.addr     = dst[19:0];
+  assign words.len      = bytes[19:0];
+  assign words.left     = 6'd0;
+  assign words.foot     = bytes;
+  assign words.pattern  = job_out.row.loc.pattern;
+  assign words.fill     = 1'b0;
+  assign words.elem     = job_out.row.loc.elem;
+  assign row.atomic.kind  = 3'd0;
+  assign row.atomic.op    = job_out.row.atomic.op;
+  assign row.atomic.nosat = job_out.row.atomic.nosat;
+  assign row.widen      = is_bt ? widen : 2'd0;
+  assign row.ext_space  = is_bt || is_fb ? `PTO_SPACE_L1 : ub;
+  assign row.ext_addr   = {16'd0, src};
+  assign row.loc        = words;
+  assign its.row        = row;
+  assign its.more       = 5'd0;
+  assign its.last       = {68'd0, one_row ? 16'd0 : less_1};
+  assign its.ext_stride = {120'd0, rows ? {22'd0, src_pitch} << src_log2 : job_out.ext_stride[39:0]};
+  assign its.loc_stride = {60'd0, rows ? {2'd0, dst_pitch} << dst_log2 : job_out.loc_stride[19:0]};
+
   wire taken = rst_n && desc_valid && ready_in;
   always @* begin
     assume(!is_bt || widen != 2'd3);
@@ -75,6 +109,7 @@
                                    == {5'd0, dst_pitch} << dst_log2))));
       as_specified: assert(!taken || (verdict.bad == bad && verdict.idle == (bad || nop)
                                       && (!bad || verdict.rule == rule) && tag_out == desc_tag));
+      job_exact: assert(!taken || !served || wide || nop || job_out == its);
       reach_legal: assert(!(taken && !verdict.bad && !verdict.idle));
       reach_nop: assert(!(taken && !verdict.bad && verdict.idle));
       reach_widths: assert(!(taken && (verdict.rule == 8'd2 || verdict.rule == 8'd5)));

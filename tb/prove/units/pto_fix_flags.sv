@@ -7,7 +7,7 @@
 // simulation: that equation is too hard for the searches here.
 // Sources: pto_fix/pto_fix_flags.sv
 // Memories: registers
-// Bugs: fix_flags_any_set:waited fix_flags_first_word:waited flag_req_waits:asks_in_time
+// Bugs: fix_flags_any_set:waited fix_flags_first_word:waited
 module prove (
   input wire        clk,
   input wire        any_job,

@@ -2,7 +2,8 @@
 //
 // The verdict of pto_l0_check on every descriptor is that of the rules of l0_loads.md 5, written here a
 // second time from sections 1, 2 and 4. Lemmas tie the registers of the part to those here; a product
-// of factors that the part does not multiply is free, but for what is true of any such product.
+// of factors that the part does not multiply is free, but for what is true of any such product. The
+// job of a legal op has the loops of sections 2 and 4, addresses modulo the 2^15 blocks that it counts.
 // Sources: pto_mte1/pto_l0_check.sv
 // Bugs: l0_rule3_stride_zero:as_specified l0_rule4_of_256:as_specified
 // Bugs: l0_rule5_four_bits:as_specified l0_rule6_one_fractal:as_specified
@@ -38,6 +39,7 @@ module prove (
   (* hierconn *) wire         \u_check.far_q ;
   (* hierconn *) wire         \u_check.scales_q ;
   (* hierconn *) wire [2:0]   \u_check.rule_q ;
+  (* hierconn *) wire [14:0]  \u_check.src_q ;
   (* hierconn *) wire [21:0]  \u_check.src_room_q ;
   (* hierconn *) wire [27:9]  \u_check.dst_q ;
   (* hierconn *) wire [27:0]  \u_check.src_first_q ;
@@ -86,6 +88,8 @@ module prove (
   wire [13:0] q_rows = q >> 4;
   wire [9:0]  cols   = (turn ? p_cols[9:0] : {2'd0, mx ? m_step[7:0] : k_step[7:0]}) - 10'd1;
   wire [9:0]  depth  = turn ? q_rows[9:0] : {2'd0, length};
+  wire [1:0]  place  = opcode == `PTO_OP_MTE_L1_L0A ? `PTO_L0_L0A : opcode == `PTO_OP_MTE_L1_L0B
+                       ? `PTO_L0_L0B : opcode == `PTO_OP_MTE_L1_L0A_MX ? `PTO_L0_L0A_MX : `PTO_L0_L0B_MX;
   wire [20:0] base   = {2'd0, src[23:5]} + (mx ? {5'd0, offset} : {1'b0, offset, 4'd0});
 
   // ---- the op of the verdict ----
@@ -93,9 +97,12 @@ module prove (
   reg         early_q, nop_q, mx_q;
   reg         none_at_q, none_over_q, none_across_q;                   // a factor is 0
   reg  [2:0]  first_q;
+  reg         turn_q;
+  reg  [1:0]  elem_q, place_q;
   reg  [7:0]  tag_q, steps_q, length_q;
   reg  [15:0] start_q, src_stride_q, dst_stride_q;
   reg  [9:0]  cols_q, depth_q;
+  reg  [14:0] base_q;
   reg  [21:0] room_q;
   reg  [27:0] dst_q;
   reg  [27:0] low_at_q;                      // products of the low bits
@@ -109,6 +116,7 @@ module prove (
       {early_q, nop_q, mx_q, first_q, tag_q} <= {early, nop, mx, first, desc_tag};
       {start_q, src_stride_q, dst_stride_q} <= {start, src_stride[15:0], dst_stride[15:0]};
       {steps_q, length_q, cols_q, depth_q, dst_q} <= {steps, length, cols, depth, dst};
+      {turn_q, elem_q, place_q, base_q} <= {turn, elem, place, base[14:0]};
       {none_at_q, none_over_q, none_across_q} <= {start == 16'd0, steps == 8'd0, cols == 10'd0};
       room_q       <= 22'd16384 - {1'b0, base};
       low_at_q     <= {14'd0, start[13:0]} * {14'd0, src_stride[13:0]};
@@ -137,6 +145,26 @@ module prove (
              || (src_stride_q >= 16'd16384 && (start_q != 16'd0 || steps_q != 8'd0))
              || (dst_stride_q >= 16'd128 && cols_q != 10'd0);
 
+  // ---- the job: an operand that moves nothing is free ----
+  wire [6:0]  c0  = elem_q == 2'd0 ? 7'd32 : elem_q == 2'd1 ? 7'd16 : elem_q == 2'd2 ? 7'd8 : 7'd64;
+  wire [11:0] row = mx_q ? {4'd0, length_q} : 12'd16 * length_q;       // blocks of 32 bytes
+  wire pto_l0_job_t its;
+  assign its.turn      = turn_q;
+  assign its.unit      = mx_q ? job.unit : elem_q == 2'd3 ? 2'd0 : elem_q == 2'd0 ? 2'd1
+                         : elem_q == 2'd1 ? 2'd2 : 2'd3;
+  assign its.src       = base_q + (mx_q ? first_units[14:0] : 15'd16 * first_units[14:0]);
+  assign its.src_pitch = steps_q == 8'd0 ? job.src_pitch
+                         : mx_q ? src_stride_q[14:0] : 15'd16 * src_stride_q[14:0];
+  assign its.row       = row;
+  assign its.rows      = steps_q;
+  assign its.dst       = ({13'd0, place_q} << (`PTO_L0_SEGMENT_SHIFT - 5))
+                         | (mx_q ? dst_q[23:9] : dst_q[19:5]);
+  assign its.dst_pitch = cols_q == 10'd0 ? job.dst_pitch
+                         : mx_q ? dst_stride_q[14:0] : 15'd16 * dst_stride_q[14:0];
+  assign its.run       = turn_q ? {5'd0, c0} - 12'd1 : row - 12'd1;    // C0 lines of a square
+  assign its.mid       = cols_q[8:0];
+  assign its.outer     = turn_q ? steps_q : 8'd0;
+
   always @* begin
     // The exact products, or where the part does not multiply, what holds of any product.
     assume(start_q < 16'd16384 || at >= {2'd0, src_stride_q, 14'd0});
@@ -153,6 +181,7 @@ module prove (
       lemma_form: assert(!have || (\u_check.scales_q == mx_q && \u_check.dst_q == dst_q[27:9]));
       lemma_columns: assert(\u_check.last_column == cols && \u_check.depth == depth);
       lemma_room: assert(!have || \u_check.src_room_q == room_q);
+      lemma_job: assert(!have || \u_check.src_q == base_q);
       lemma_base: assert(!have || room_q[21] || room_q <= 22'd16384);
       lemma_legal: assert(!have || early_q || nop_q
                           || (src_stride_q != 16'd0 && dst_stride_q != 16'd0 && length_q != 8'd0
@@ -170,6 +199,7 @@ module prove (
       as_specified: assert(!have || (verdict.bad == bad && verdict.idle == (bad || nop_q)
                                      && job_tag == tag_q
                                      && (!bad || verdict.rule == (early_q ? {5'd0, first_q} : 8'd6))));
+      job_exact: assert(!have || verdict.bad || nop_q || job == its);
       reach_legal: assert(!(have && !verdict.bad && !verdict.idle));
     end
   end
