@@ -93,6 +93,12 @@ class Fault:
         return -(-(self.address + self.length - self.start) // FAULT_BYTES) * FAULT_BYTES
 
 
+def fault_of(words: Mapping[str, Any]) -> Fault:
+    """Returns the fault of keyword arguments; memory and kind are numbers."""
+    found: dict[str, Any] = {"space": Space(words["space"]), "kind": FaultKind(words["kind"])}
+    return Fault(**{**words, **found})
+
+
 @dataclass(frozen=True, slots=True)
 class BadAccess:
     """An erroneous response, as the engine saw it.

@@ -13,6 +13,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from scoreboards.before import Before
 from scoreboards.repro_ops import Item, items_of, linked, needed
 from scoreboards.repro_ranges import Ranges, Section, ranges_of, read_sections, sections_in
@@ -161,7 +163,7 @@ class Repro:
             knobs=knobs,
             faults=batch.faults,
             seed=self._run.settings.seed,
-            unit_flags=self.before.flags,
+            unit_flags=np.packbits(self.before.flags, bitorder="little").tobytes().hex(),
             illegal=any(items[index].illegal for index in which),
         )
 

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from scoreboards.faults import ALL_SLOTS, READS, WRITES, Fault
 from scoreboards.repro_ranges import Section
@@ -19,7 +17,7 @@ from tb.record.settings import RunSettings
 MEMORY = "memory.bin"
 """File with the initial memory bytes of the programs of a folder."""
 
-_MACHINE = ("sim", "gm_width", "local_width", "tag_width", "outstanding", "duts", "profile", "gm")
+MACHINE = ("sim", "gm_width", "local_width", "tag_width", "outstanding", "duts", "profile", "gm")
 """Settings of a run that a replay of its ops needs."""
 
 _SIDES = {READS: "read", WRITES: "write", READS | WRITES: "both"}
@@ -33,32 +31,42 @@ def setup_text(
     faults: Iterable[Fault],
     seed: int,
     stall_seed: int,
-    unit_flags: NDArray[np.uint8],
+    unit_flags: str,
     illegal: bool,
+    memory: str = MEMORY,
+    backgrounds: Mapping[str, int] | None = None,
+    keys: Mapping[str, str | int] | None = None,
 ) -> str:
     """Returns a setup file (:mod:`tb.programs.setup`).
 
     Args:
         header: Lines for a comment at the top.
-        loads: What memories hold, from :data:`MEMORY`.
+        loads: What memories hold.
         knobs: Knobs of the memories.
         faults: Memory errors to inject.
         seed: Seed of the bytes that are not loaded.
         stall_seed: Seed of the stalls.
-        unit_flags: ``uint8[512]`` of 0 and 1.
+        unit_flags: Hexadecimal digits, as the setup file has them; empty for none.
         illegal: Ops that break a D rule are sent.
+        memory: File with the bytes of the loads.
+        backgrounds: Memory to the byte that it is filled with.
+        keys: Other keys.
     """
     lines = [f"# {line}" for line in header.splitlines()]
     lines += [f"seed = {seed}", f"stall_seed = {stall_seed}"]
     if illegal:
         lines.append('illegal = "send"')
-    lines.append(f'unit_flags = "{np.packbits(unit_flags, bitorder="little").tobytes().hex()}"')
+    if unit_flags:
+        lines.append(f'unit_flags = "{unit_flags}"')
+    lines += [f"{name} = {json.dumps(value)}" for name, value in (keys or {}).items()]
+    if backgrounds:
+        lines += ["", "[backgrounds]", *(f"{name} = {x}" for name, x in backgrounds.items())]
     if knobs:
         lines += ["", "[knobs]", *(f"{name} = {value}" for name, value in knobs.items())]
     for section in loads:
         lines += [
             *("", "[[load]]", *_place(section.space, section.start)),
-            f'data = "{MEMORY}"',
+            f"data = {json.dumps(memory)}",
             f"offset = {section.offset}",
             f"length = {section.length}",
         ]
@@ -88,7 +96,7 @@ def replay_command(settings: RunSettings, program: Path) -> str:
         path = str(program.resolve().relative_to(ROOT))
     except ValueError:
         path = str(program)
-    of_run = {name: getattr(settings, name) for name in _MACHINE}
+    of_run = {name: getattr(settings, name) for name in MACHINE}
     return RunSettings(test="program", programs=(path,), **of_run).command()
 
 

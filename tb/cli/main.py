@@ -19,6 +19,7 @@ from tb.common.paths import ROOT
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.run,
     "program": programs.program,
+    "shrink": programs.shrink,
     "verify": programs.verify,
     "tests": run.tests,
     "explain": explain.explain,

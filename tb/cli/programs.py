@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about ``.pto`` programs: ``program`` and ``verify``."""
+"""Commands about ``.pto`` programs: ``program``, ``shrink`` and ``verify``."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -142,6 +143,50 @@ def program(
     with opt.settings_errors():
         code = program_command(files or (), options, fields, json)
     raise typer.Exit(code)
+
+
+def shrink(
+    failure: Annotated[
+        str,
+        typer.Argument(help="a failing program, the folder of a failing run, or its record"),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="the small program; otherwise shrunk.pto beside it", callback=opt.target
+        ),
+    ] = None,
+    limit: Annotated[
+        float, typer.Option("--limit", help="seconds after which the search ends")
+    ] = 60.0,
+    arg: Annotated[
+        list[str] | None, typer.Option("--arg", help="N=VALUE, as of pto-dv program")
+    ] = None,
+    setup: Annotated[
+        str, typer.Option("--setup", help="setup file; otherwise NAME.toml beside NAME.pto")
+    ] = "",
+    sim: opt.Sim = "verilator",
+    gm_width: opt.GmWidth = "256",
+    local_width: opt.LocalWidth = "256",
+    tag_width: opt.TagWidth = "8",
+    outstanding: opt.Outstanding = "16",
+    dut: opt.Dut = None,
+    profile: opt.Profile = "",
+    gm: opt.Gm = "hdl",
+    wall_limit: opt.WallLimit = 120.0,
+    watchdog_clocks: opt.Watchdog = None,
+) -> None:
+    """Make a failure small: fewer ops, smaller operands; options of a run are its own."""
+    from tb.programs.options import ProgramOptions
+    from tb.programs.shrink_command import shrink_command
+
+    fields = opt.machine(
+        sim, gm_width, local_width, tag_width, outstanding, dut, gm, "0", "0", profile
+    )
+    fields.update(wall_limit=wall_limit, watchdog_clocks=watchdog_clocks)
+    options = ProgramOptions(args=tuple(arg or ()), setup=setup)
+    with opt.settings_errors():
+        shrink_command(failure, options, fields, out, limit)
 
 
 def verify(

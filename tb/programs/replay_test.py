@@ -7,12 +7,11 @@ import os
 import zlib
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyuvm
 
-from scoreboards.faults import Fault, FaultKind
+from scoreboards.faults import fault_of
 from scoreboards.model.mad import product
 from sequences.replay import Round, not_issued, schedule
 from sequences.uvm import BlockItem
@@ -41,12 +40,6 @@ from tb.record.settings import RunSettings
 def space_named(name: str) -> Space:
     """Returns a memory by its name in small letters."""
     return Space[name.upper()]
-
-
-def fault_of(words: dict[str, Any]) -> Fault:
-    """Returns a fault; memory and kind are numbers."""
-    found: dict[str, Any] = {"space": Space(words["space"]), "kind": FaultKind(words["kind"])}
-    return Fault(**{**words, **found})
 
 
 @pyuvm.test()

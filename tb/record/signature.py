@@ -54,6 +54,9 @@ _NO_OP = ("crash",)
 _NO_FIELD = ("guard",)
 """Kinds whose field, before or behind a row, depends on what stands next to the row."""
 
+_BYTES = ("data", "guard", "stray", "page")
+"""Kinds about bytes, whose field is a place."""
+
 _HALVES = ("ub0", "ub1")
 """Memories that differ in a bit of the descriptor, and in nothing that an engine does."""
 
@@ -101,6 +104,21 @@ def signature_of(failure: Failure) -> Signature:
         re.sub(r"\d$", "", failure.space) if failure.space in _HALVES else failure.space,
         failure.address_class,
     )
+
+
+def check_of(found: Signature) -> Signature:
+    """Returns the check that failed: kind, slot, and the rule or, unless bytes, what differs."""
+    field = "" if found.kind in _BYTES else found.field
+    return Signature(found.kind, found.slot, field=field, rule=found.rule)
+
+
+def checks_of(record: RunRecord) -> tuple[Signature, ...]:
+    """Returns the failed checks of a run in their order, each once."""
+    if record.passed:
+        return ()
+    failures = record.details if record.status not in _BY_MESSAGE else []
+    found = [signature_of(one) for one in failures] or [signature(record)]
+    return tuple(dict.fromkeys(map(check_of, found)))
 
 
 def _knobs(field: str) -> str:
