@@ -132,7 +132,7 @@ SCHEDULES.help    := latencies and issue orders to draw for make program; all mu
 MAKE_VARIABLES := ARGS FULL PTO_SHARE SINCE PYTHON PTO_NO_INSTALL PTO_BUILDS
 
 ARGS.default           := none
-ARGS.help              := more options for pytest (make test), make program and make prove-arith, names of checks (make lint), engines (make synth) or units (make prove-rtl)
+ARGS.help              := more options for pytest (make test), make program, make qualify and make prove-arith, names of checks (make lint), engines (make synth) or units (make prove-rtl)
 PYTHON.default         := the first suitable one of python3.11, python3, ...
 PYTHON.help            := Python 3.11 or newer that creates .venv
 PTO_NO_INSTALL.default := empty
@@ -166,6 +166,8 @@ flag = $(if $(filter 1,$($(1))),$($(1).flag))
 $(foreach switch,$(SWITCHES),$(if $(filter-out 0 1,$($(switch))),$(error $(switch) is '$($(switch))': \
   write $(switch)=1 to switch it on, $(switch)=0 or nothing not to)))
 
+QUALIFY := N SEED DUT PROFILE BUDGET JOBS GM_WIDTH LOCAL_WIDTH TAG_WIDTH
+
 # What each target takes. Another variable on the command line is an error, since it would have no effect.
 TAKES.run         := $(VARIABLES)
 TAKES.program     := $(filter-out $(RUN_ONLY),$(VARIABLES)) $(PROGRAM_VARIABLES) ARGS
@@ -175,6 +177,7 @@ TAKES.nightly     := $(NIGHT_VARIABLES) SEED DUT PROFILE FULL SINCE ARGS
 TAKES.bench       := SEED JSON
 TAKES.prove-arith := ARGS
 TAKES.prove-rtl   := ARGS
+TAKES.qualify     := $(QUALIFY) ARGS
 TAKES.synth       := ARGS
 TAKES.lint        := ARGS
 TAKES.doctor      := JSON
@@ -232,7 +235,7 @@ $(TESTS): $(BASE) requirements-test.lock
 	@$(PY) -m tb.setup.install tests
 	@touch $@
 
-.PHONY: force run program check test nightly bench prove-arith prove-rtl lint synth doctor licenses setup help clean distclean icarus fst
+.PHONY: force run program check test nightly bench prove-arith prove-rtl qualify lint synth doctor licenses setup help clean distclean icarus fst
 
 force:
 
@@ -280,6 +283,9 @@ prove-arith: $(BASE) $(VERILATOR) ## the write-back arithmetic against its refer
 
 prove-rtl: $(BASE) $(TESTS) ## properties of parts of the engines, proven without a bound, takes ARGS
 	@$(PY) -m tb.prove.rtl $(ARGS)
+
+qualify: $(BASE) $(VERILATOR) $(TESTS) ## how many planted faults the bench finds, of N, in the engines or in DUT=
+	@$(PY) -m tb qualify $(call options,$(QUALIFY)) $(ARGS)
 
 lint: $(BASE) $(VERILATOR) $(LINT) $(CLUSTER) $(TESTS) icarus ## every static check of Verilog and Python
 	@$(PY) -m tb.setup.lint $(ARGS)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands about a user's engines: ``check-dut``, ``prove`` and ``new-dut``."""
+"""Commands about a user's engines: ``check-dut``, ``prove``, ``qualify`` and ``new-dut``."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -52,6 +53,49 @@ def prove(
         opt.integer("--depth", depth, 1, 1000, "--depth 14 is the default"),
         opt.integer("--seconds", seconds, 1, 1 << 20, "--seconds 300 searches longer"),
         rules,
+    )
+    raise typer.Exit(code)
+
+
+def qualify(
+    dut: opt.Dut = None,
+    count: Annotated[str, typer.Option("--n", help="mutants, of all engines together")] = "400",
+    seed: opt.Seed = str(opt.DEFAULT_SEED),
+    budget: Annotated[str, typer.Option("--budget", help="time for all, such as 30m")] = "",
+    jobs: Annotated[str, typer.Option("--jobs", help="processes")] = "",
+    tests: Annotated[
+        str, typer.Option("--tests", help="tests to run, separated by commas, in this order")
+    ] = "",
+    profile: opt.Profile = "",
+    gm_width: opt.GmWidth = "256",
+    local_width: opt.LocalWidth = "256",
+    tag_width: opt.TagWidth = "8",
+) -> None:
+    """Plant faults in your engines, or in ours, and say how many of them the bench finds."""
+    from tb.dut.manifest import load_manifests, reference_manifests
+    from tb.dut.ports import Widths
+    from tb.nightly.command import seconds
+    from tb.qualify.command import qualify_command
+    from tb.qualify.mutants import MOST
+
+    widths = [
+        opt.integer(name, text, low, high, "docs/testing.md describes it")
+        for name, text, low, high in (
+            ("--gm-width", gm_width, 128, 512),
+            ("--local-width", local_width, 128, 512),
+            ("--tag-width", tag_width, 1, 16),
+        )
+    ]
+    cores = os.cpu_count() or 1
+    code = qualify_command(
+        load_manifests(dut) if dut else reference_manifests(),
+        Widths(*widths),
+        profile,
+        opt.integer("--n", count, 1, MOST, "--n 400 is the default"),
+        opt.integer("--seed", seed, 0, (1 << 31) - 1, "--seed 1 is the default"),
+        seconds(budget) if budget else 0.0,
+        opt.integer("--jobs", jobs or str(cores), 1, 256, "leave it out for one for each core"),
+        [name.strip() for name in tests.split(",") if name.strip()],
     )
     raise typer.Exit(code)
 

@@ -25,6 +25,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "explain": explain.explain,
     "check-dut": dut.check_dut,
     "prove": dut.prove,
+    "qualify": dut.qualify,
     "new-dut": dut.new_dut,
     "doctor": tools.doctor,
     "bench": tools.bench,

@@ -42,6 +42,7 @@ COVERAGE_TABLE = "coverage.txt"
 """Functional coverage as a table with every hole."""
 
 RESULTS_XML = "results.xml"
+LOG = "simulator.log"
 """Cocotb's own verdict."""
 
 

@@ -15,7 +15,7 @@ from tb.dut.user_code import USER_TEST_ENV
 from tb.harness.mailbox_reader import MAILBOX_ENV, MailboxReader
 from tb.run.build import Build
 from tb.run.exchange import SimSettings
-from tb.run.folder import CODE_COVERAGE, COVERAGE, MAILBOX, RESULT, RESULTS_XML, SETTINGS
+from tb.run.folder import CODE_COVERAGE, COVERAGE, LOG, MAILBOX, RESULT, RESULTS_XML, SETTINGS
 from tb.run.launch import (
     NEW_PROCESS,
     Launcher,
@@ -165,7 +165,7 @@ def simulate(
     """
     plan = built.plan
     runner = new_runner(plan.sim)
-    watch = Watch(run_dir / "simulator.log", launcher, poll, stalled)
+    watch = Watch(run_dir / LOG, launcher, poll, stalled)
     runner.watch = watch
     test_args = list(built.run_args)
     extra = list(launcher.plusargs)

@@ -64,10 +64,13 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "tb.run",
     ),
     "tb.prove": ("tb.common", "tb.dut", "tb.harness", "tb.isa", "tb.run", "tb.setup"),
+    "tb.qualify": (
+        *("tb.common", "tb.dut", "tb.isa", "tb.prove", "tb.record", "tb.report", "tb.run"),
+    ),
     "tb.cli": (
         *("tb.benchmark", "tb.common", "tb.coverage", "tb.dut", "tb.explain", "tb.nightly"),
-        *("tb.outside", "tb.programs", "tb.prove", "tb.record", "tb.regress", "tb.run"),
-        "tb.setup",
+        *("tb.outside", "tb.programs", "tb.prove", "tb.qualify", "tb.record"),
+        *("tb.regress", "tb.run", "tb.setup"),
     ),
     "tb.__main__": ("tb.cli",),
 }

@@ -94,6 +94,7 @@ def test_help_lists_every_variable_with_its_default(project: Project) -> None:
         "bench",
         "prove-arith",
         "prove-rtl",
+        "qualify",
         "lint",
         "synth",
         "doctor",

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``pto-dv qualify``: plants faults in engines, runs the bench on each, and says what was found."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tb.common.errors import PtoError
+from tb.common.files import read_toml, write_json
+from tb.common.paths import ROOT, relative
+from tb.common.text import meant
+from tb.dut.manifest import Manifest
+from tb.dut.ports import Widths
+from tb.dut.profiles import run_profile
+from tb.isa.profile import Profile
+from tb.qualify.equal import equivalent
+from tb.qualify.judge import (
+    EQUIVALENT,
+    SURVIVED,
+    TESTS,
+    Campaign,
+    activity,
+    append,
+    begin_file,
+    buildable,
+    read_verdicts,
+    verdicts,
+)
+from tb.qualify.mutants import Sources, draw, plant
+from tb.qualify.page import write_page
+from tb.qualify.summary import Summary, rate
+from tb.run.run import interrupts_raise
+
+EQUIVALENTS = Path(__file__).with_name("equivalents.toml")
+"""Mutants of the reference engines that are no faults, with the reasons."""
+
+FOLDER = Path("sim_build/qualify")
+RESULT = "qualify.json"
+
+
+def qualify_command(
+    manifests: Sequence[Manifest],
+    widths: Widths,
+    profile: str,
+    count: int,
+    seed: int,
+    seconds: float,
+    jobs: int,
+    tests: Sequence[str] = (),
+) -> int:
+    """Judges mutants of engines.
+
+    Returns:
+        0, 1 where a mutant survived, 3 where some have no verdict, 130 or 143 after a signal.
+
+    Args:
+        manifests: The engines, each of which is judged alone.
+        widths: Widths of the buses, bits.
+        profile: Profile of the runs as text; empty for that of the manifests.
+        count: Mutants of all engines together.
+        seed: Seed of the draw and of the runs.
+        seconds: Time for all of it; 0 for no limit.
+        jobs: Processes.
+        tests: Tests to run; none for all of :data:`TESTS`.
+
+    Raises:
+        PtoError: a test is unknown, Yosys cannot read a source, or an engine fails by itself.
+    """
+    for test in tests:
+        if test not in TESTS:
+            raise PtoError(
+                f"no test {test!r} for mutants{meant(test, TESTS)}",
+                where="--tests",
+                legal=", ".join(TESTS),
+            )
+    end = time.monotonic() + seconds if seconds else 0.0
+    found = []
+    try:
+        with interrupts_raise():
+            for at, manifest in enumerate(manifests):
+                manifest.check_run(widths.gm, widths.local, widths.tag)
+                part = count * (at + 1) // len(manifests) - count * at // len(manifests)
+                left = max(1.0, end - time.monotonic()) / (len(manifests) - at) if end else 0.0
+                chosen = run_profile(profile, (manifest,))
+                found.append(_qualify(manifest, widths, chosen, part, seed, left, jobs, tests))
+    except KeyboardInterrupt as error:
+        print("interrupted: the same command goes on where this one ended", flush=True)
+        return 143 if error.args == (signal.SIGTERM,) else 130
+    path = ROOT / FOLDER / RESULT
+    write_json(path, {"seed": seed, "engines": [one.to_json() for one in found]})
+    print()
+    for one in found:
+        print("\n".join(one.lines()))
+    total = rate(verdict for one in found for verdict in one.verdicts.values())
+    undone = sum(one.drawn - len(one.mutants) for one in found)
+    write_page(path.with_name("index.html"), seed, found)
+    print(f"page         {relative(path.with_name('index.html'))}, data {path.name}")
+    print(f"{total}" + (f", {undone} have no verdict: the same command goes on" if undone else ""))
+    return 3 if undone else int(total.killed < total.judged)
+
+
+def _qualify(
+    manifest: Manifest,
+    widths: Widths,
+    profile: Profile,
+    count: int,
+    seed: int,
+    seconds: float,
+    jobs: int,
+    tests: Sequence[str],
+) -> Summary:
+    """Judges mutants of one engine."""
+    begin = time.monotonic()
+    folder = FOLDER / re.sub(r"\W", "_", manifest.title)
+    sources = Sources(manifest)
+    engine = plant(sources, draw(sources, count, seed), folder)
+    print(
+        f"{manifest.title}: {len(engine.mutants)} of {len(sources.points)} mutants, seed {seed}, "
+        f"profile {profile}",
+        flush=True,
+    )
+    campaign = Campaign(engine, widths, profile, seed, tuple(tests) or tuple(TESTS))
+    token = hashlib.sha256(repr([engine.token, seed, campaign.tests, TESTS]).encode()).hexdigest()
+    path = ROOT / folder / "verdicts.jsonl"
+    known = read_verdicts(path, token)
+    if known:
+        print(f"  {len(known)} have a verdict of an earlier command", flush=True)
+    begin_file(path, token, known)
+    todo = [mutant for mutant in engine.mutants if mutant.name not in known]
+    if todo:
+        campaign, broken = buildable(campaign, sources)
+        for verdict in broken:
+            known[verdict.name] = verdict
+        todo = [mutant for mutant in todo if mutant.name not in known]
+        for verdict in verdicts(campaign, todo, jobs, seconds):
+            known[verdict.name] = verdict
+            append(path, verdict)
+            print(
+                f"  {len(known):>4} of {len(engine.mutants)}  {verdict.result:<9} "
+                f"{verdict.seconds:6.1f} s  {verdict.name}  {verdict.test} {verdict.how}".rstrip(),
+                flush=True,
+            )
+    reasons = _equivalents()
+    survivors = [
+        mutant
+        for mutant in engine.mutants
+        if mutant.name in known and known[mutant.name].result == SURVIVED
+    ]
+    unproven = []
+    for mutant, same in equivalent(sources, survivors, widths, profile, folder):
+        reason = "proven: its module does the same" if same else reasons.get(mutant.name, "")
+        if reason:
+            known[mutant.name] = replace(known[mutant.name], result=EQUIVALENT, how=reason)
+            append(path, known[mutant.name])
+        elif not known[mutant.name].how:
+            unproven.append(mutant)
+    if unproven:
+        observed = plant(sources, unproven, folder / "observed", observed=True)
+        watched = replace(campaign, engine=observed)
+        for mutant, how in activity(watched, unproven):
+            known[mutant.name] = replace(known[mutant.name], how=how)
+            append(path, known[mutant.name])
+    print(f"  {time.monotonic() - begin:.0f} s", flush=True)
+    judged = [mutant for mutant in engine.mutants if mutant.name in known]
+    return Summary(manifest.title, len(engine.mutants), judged, known)
+
+
+def _equivalents() -> dict[str, str]:
+    """Returns the reasons of the listed mutants by name."""
+    return read_toml(EQUIVALENTS, "list of equivalent mutants", "restore it")[1]

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proofs that a mutant is no fault: its module does the same with it and without it.
+
+Yosys reads the engine twice, as it is and with the mutant, at the parameters of the runs. Both
+forms of the module that has the mutant, in each of its sets of parameters, get the same inputs,
+whatever they are, and begin with registers of 0. Where the ABC inside Yosys proves that their
+outputs are always equal, no bench can find the mutant. A difference at the module may still be one
+that the engine around it never lets occur.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from tb.common.paths import ROOT
+from tb.dut.manifest import STANDARD_PARAMETERS, Manifest
+from tb.dut.ports import Widths
+from tb.isa.profile import Profile
+from tb.prove.rtl import CIRCUIT, PROVEN, Unit, decide, run_yosys
+from tb.qualify.mutants import Mutant, Sources, plant
+
+SECONDS = 10
+"""Time limit of a proof."""
+
+PLAIN = "_plain"
+"""End of the names of modules without the mutant."""
+
+
+def equivalent(
+    sources: Sources, mutants: Sequence[Mutant], widths: Widths, profile: Profile, folder: Path
+) -> Iterator[tuple[Mutant, bool]]:
+    """Tells of each mutant whether it is proven to be no fault.
+
+    Args:
+        sources: Sources of the engine.
+        mutants: The mutants.
+        widths: Widths of the runs.
+        profile: Profile of the runs.
+        folder: Folder of the files, relative to the project.
+    """
+    if not mutants:
+        return
+    manifest = sources.manifest
+    values = {
+        **{k: v for k, v in widths.parameters(manifest.slot).items() if k in STANDARD_PARAMETERS},
+        **manifest.parameters_under(profile),
+    }
+    plain = circuit(manifest, values, folder / "equal")
+    with ThreadPoolExecutor(2) as pool:
+        told = pool.map(partial(_equivalent, sources, values, folder, plain), mutants)
+        yield from zip(mutants, told, strict=True)
+
+
+def circuit(manifest: Manifest, values: Mapping[str, int | str], folder: Path) -> dict[str, str]:
+    """Returns the modules of an engine in RTLIL, by name; none if Yosys cannot read a source."""
+    (ROOT / folder).mkdir(parents=True, exist_ok=True)
+    words = [f"-D{name}={value}" for name, value in manifest.defines.items()]
+    words += [f"-I{os.path.relpath(name, ROOT)}" for name in manifest.include_dirs]
+    files = [os.path.relpath(name, ROOT) for name in manifest.sources]
+    set_to = [
+        f"-chparam {name} {value}" if isinstance(value, int) else f'-chparam {name} "{value}"'
+        for name, value in values.items()
+    ]
+    script = [
+        " ".join(["read_verilog -sv", *words, *files]),
+        " ".join([f"hierarchy -check -top {manifest.module}", *set_to]),
+        "proc",
+        "opt_expr",
+        "opt_clean",
+        f"write_rtlil {folder}/engine.il",
+    ]
+    code, _ = run_yosys(script, folder / "engine.ys", 120)
+    if code:
+        return {}
+    text = (ROOT / folder / "engine.il").read_text()
+    found = re.findall(r"^(?:attribute .*\n)*module (\S+)\n((?:.*\n)*?)end$", text, re.MULTILINE)
+    return dict(found)
+
+
+def _equivalent(
+    sources: Sources,
+    values: Mapping[str, int | str],
+    folder: Path,
+    plain: Mapping[str, str],
+    mutant: Mutant,
+) -> bool:
+    here = folder / f"equal-{mutant.number}"
+    alone = plant(sources, [mutant], here, alone=True)
+    faulty = circuit(alone.manifest, values, here)
+    names = [name for name in plain if name.endswith(f"\\{mutant.module}")]
+    if not names or set(plain) != set(faulty):
+        return False
+    every = [
+        f"module {name}{end}\n{_renamed(body, plain, end)}end\n"
+        for modules, end in ((plain, PLAIN), (faulty, ""))
+        for name, body in modules.items()
+    ]
+    (ROOT / here / "both.il").write_text("autoidx 1000000\n" + "".join(every))
+    return all(_same(plain[name], name, here) for name in names)
+
+
+def _renamed(body: str, names: Mapping[str, str], end: str) -> str:
+    """Returns a module that has the modules with this end of their names as its parts."""
+
+    def new(found: re.Match[str]) -> str:
+        return found[0] + end if found[1] in names else found[0]
+
+    return re.sub(r"^  cell (\S+)", new, body, flags=re.MULTILINE)
+
+
+def _same(body: str, name: str, folder: Path) -> bool:
+    (ROOT / folder / "equal.sv").write_text(pair(body, name))
+    script = [
+        f"read_rtlil {folder}/both.il",
+        f"read_verilog -sv -formal {folder}/equal.sv",
+        *CIRCUIT,
+        "setundef -init -zero",  # Else registers without a reset differ at the start.
+        f"tee -q -o {folder}/same.cell dump t:$assert",
+        f"write_aiger -zinit -no-startoffset -vmap {folder}/same.map {folder}/same.aig",
+    ]
+    code, _ = run_yosys(script, folder / "equal.ys", 120)
+    if code:
+        return False
+    unit = Unit(name, (), ({},), ("same",), registers=False)
+    return decide(unit, "", folder, SECONDS, "same").verdict == PROVEN
+
+
+def pair(body: str, name: str) -> str:
+    """Returns module ``prove``: a module with the mutant and one without, on the same inputs."""
+    pattern = r"^  wire (?:width (\d+) )?(?:upto )?(input|output) \d+ \\(\S+)$"
+    ports = [
+        (way, port, int(width or 1)) for width, way, port in re.findall(pattern, body, re.MULTILINE)
+    ]
+    inputs = [(port, bits) for way, port, bits in ports if way == "input"]
+    outputs = [(port, bits) for way, port, bits in ports if way == "output"]
+    lines = ["module prove ("]
+    lines.append(",\n".join(f"  input wire [{bits - 1}:0] {port}" for port, bits in inputs))
+    lines.append(");")
+    for copy, end in (("its", ""), ("our", PLAIN)):
+        lines += [f"  wire [{bits - 1}:0] {copy}_{port};" for port, bits in outputs]
+        pins = [f".{port}({port})" for port, _ in inputs]
+        pins += [f".{port}({copy}_{port})" for port, _ in outputs]
+        lines.append(f"  \\{name.removeprefix(chr(92))}{end} u_{copy} ({', '.join(pins)});")
+    equal = " && ".join(f"its_{port} == our_{port}" for port, _ in outputs)
+    return "\n".join([*lines, f"  always @* same: assert({equal});", "endmodule", ""])

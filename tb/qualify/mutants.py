@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mutants of an engine: its sources with many small faults, of which a plusarg selects one.
+
+pyslang reads the sources, so that only what decides or computes is changed: operators, constants,
+conditions, assignments. An expression is written in both forms, ``(number == N ? (fault) : (as it
+was))``, which keeps widths and signs; a statement that is dropped stands behind a condition. So one
+build has all mutants. What has to be constant (parameters, ranges, generate conditions, bounds of
+loops) and the left sides of assignments stay as they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pyslang import Bag, DiagnosticEngine, SourceManager
+from pyslang.parsing import PreprocessorOptions, Token
+from pyslang.syntax import SyntaxNode, SyntaxTree
+
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT, relative
+from tb.dut.manifest import Manifest
+
+PLUSARG = "pto_mutant"
+"""Plusarg with the number of the mutant; 0 and absent is none."""
+
+MOST = 20_000
+"""Mutants of one engine."""
+
+PACKAGE = f"""\
+package pto_mutants;
+  function automatic int chosen();
+    int number;
+    if (!$value$plusargs("{PLUSARG}=%d", number)) number = 0;
+    return number;
+  endfunction
+  int number = chosen();
+
+  bit told = 0;
+  function automatic bit see(input int mutant, input bit differs);
+    if (number == mutant && differs && !told) begin
+      told = 1;
+      $display("{PLUSARG} %0d differs", mutant);
+    end
+    return number == mutant;
+  endfunction
+endpackage
+"""
+NUMBER, SEE = "pto_mutants::number", "pto_mutants::see"
+
+_BINARY = {
+    "LessThan": ("relational", ("<=", ">=")),
+    "LessThanEqual": ("relational", ("<", ">")),
+    "GreaterThan": ("relational", (">=", "<=")),
+    "GreaterThanEqual": ("relational", (">", "<")),
+    "Equality": ("relational", ("!=",)),
+    "Inequality": ("relational", ("==",)),
+    "Add": ("arithmetic", ("-",)),
+    "Subtract": ("arithmetic", ("+",)),
+    "Multiply": ("arithmetic", ("+",)),
+    "LogicalAnd": ("logical", ("||",)),
+    "LogicalOr": ("logical", ("&&",)),
+    "BinaryAnd": ("bitwise", ("|",)),
+    "BinaryOr": ("bitwise", ("&", "^")),
+    "BinaryXor": ("bitwise", ("|",)),
+    "LogicalShiftLeft": ("shift", (">>",)),
+    "LogicalShiftRight": ("shift", ("<<",)),
+}
+"""Operators by the name of their syntax: the kind of a fault, and what takes their place."""
+
+_NEGATIONS = ("UnaryLogicalNotExpression", "UnaryBitwiseNotExpression")
+_LITERALS = ("IntegerLiteralExpression", "IntegerVectorExpression")
+_ASSIGNMENTS = ("AssignmentExpression", "NonblockingAssignmentExpression")
+
+KINDS = (
+    *("relational", "arithmetic", "logical", "bitwise", "shift", "negation", "constant"),
+    *("condition", "ternary", "assignment"),
+)
+
+_CONSTANT = {
+    *("ParameterDeclaration", "ParameterDeclarationStatement", "ParameterPortList"),
+    *("VariableDimension", "ParameterValueAssignment", "SimpleRangeSelect", "TypedefDeclaration"),
+    *("EventControlWithExpression", "ImplicitEventControl", "SignalEventExpression"),
+    *("StructType", "UnionType", "EnumType", "NamedType", "CastExpression", "AttributeInstance"),
+    *("InitialBlock", "FinalBlock", "SpecifyBlock", "PackageDeclaration", "ClassDeclaration"),
+    *("ImmediateAssertStatement", "ConcurrentAssertionStatement", "DelayExpression", "Delay3"),
+    *("StreamingConcatenationExpression", "AssignmentPatternExpression"),
+}
+"""Syntax in which nothing is changed."""
+
+_LITERAL = re.compile(r"(?:(\d+)?\s*'\s*(s?)([bodhBODH])\s*)?([0-9a-fA-F_]+)")
+_BASES = {"b": 2, "o": 8, "d": 10, "h": 16}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault.
+
+    Attributes:
+        number: Its number, from 1 in the mutants that are built.
+        name: File, line and change, unique among the mutants of an engine.
+        file: Source, relative to the project where it lies there.
+        line: Line, from 1.
+        kind: One of :data:`KINDS`.
+        module: Module that it stands in.
+        start, end: Characters of the source that it changes.
+        text: What takes their place; empty for a statement that is dropped.
+    """
+
+    number: int
+    name: str
+    file: str
+    line: int
+    kind: str
+    module: str
+    start: int
+    end: int
+    text: str
+
+    def applied(self, source: str) -> str:
+        """Returns the source with this fault alone."""
+        return source[: self.start] + (self.text or ";") + source[self.end :]
+
+
+class Sources:
+    """The sources of an engine, and every mutant of them.
+
+    Attributes:
+        manifest: The engine.
+        texts: Sources and files that they include, by absolute path.
+        points: Mutants in the order of the sources, with number 0.
+
+    Raises:
+        PtoError: a source cannot be parsed.
+    """
+
+    def __init__(self, manifest: Manifest) -> None:
+        self.manifest = manifest
+        self._sources = SourceManager()
+        self._sources.setDisableProximatePaths(True)
+        for folder in manifest.include_dirs:
+            self._sources.addUserDirectories(folder)
+        options = PreprocessorOptions()
+        options.predefines = [f"{name}={value}" for name, value in manifest.defines.items()]
+        bag = Bag()
+        bag.preprocessorOptions = options
+        tree = SyntaxTree.fromFiles(list(manifest.sources), self._sources, bag)
+        broken = [item for item in tree.diagnostics if item.isError()]
+        if broken:
+            said = DiagnosticEngine.reportAll(self._sources, broken[:1]).strip().splitlines()[0]
+            raise PtoError(
+                f"{manifest.title} cannot be parsed: {said}",
+                where=str(manifest.path),
+                legal="the SystemVerilog that `pto-dv check-dut` takes",
+                remedy="correct the source, or leave the engine out",
+            )
+        self.texts: dict[str, str] = {}
+        self._module = ""
+        self._uses: dict[str, set[str]] = {}
+        every = list(self._points(tree.root, changes=False, target=False))
+        used = self._below_top()
+        found: dict[tuple[str, int, int, str], Mutant] = {}
+        for mutant in every:
+            if mutant.module in used:
+                found.setdefault((mutant.file, mutant.start, mutant.end, mutant.text), mutant)
+        taken: Counter[str] = Counter()
+        self.points: list[Mutant] = []
+        for mutant in found.values():
+            taken[mutant.name] += 1
+            more = f" ({taken[mutant.name]})" if taken[mutant.name] > 1 else ""
+            self.points.append(
+                replace(mutant, name=mutant.name + more, file=relative(Path(mutant.file)))
+            )
+
+    def _below_top(self) -> set[str]:
+        """Returns the modules that the top module needs, itself included."""
+        found, new = set[str](), {self.manifest.module}
+        while new:
+            found |= new
+            new = {name for one in new for name in self._uses.get(one, ())} - found
+        return found
+
+    def _place(self, node: SyntaxNode | Token) -> tuple[str, int, int] | None:
+        """Returns file and characters of a node, None where a macro makes part of it."""
+        first = node if isinstance(node, Token) else node.getFirstToken()
+        last = node if isinstance(node, Token) else node.getLastToken()
+        begin = first.location
+        if not self._sources.isFileLoc(begin) or first.isMissing or last.isMissing:
+            return None
+        path = str(self._sources.getFullPath(begin.buffer))
+        text = self.texts.get(path)
+        if text is None:
+            text = self.texts[path] = Path(path).read_text()
+        if self._sources.isFileLoc(last.location):
+            end, buffer = last.location.offset + len(last.rawText), last.location.buffer
+        else:  # The name of a macro without arguments ends it.
+            used = self._sources.getFullyExpandedLoc(last.location)
+            name = re.compile(r"`\w+(?!\s*\()").match(text, used.offset)
+            if name is None:
+                return None
+            end, buffer = name.end(), used.buffer
+        return (path, begin.offset, end) if buffer == begin.buffer else None
+
+    def _points(self, node: SyntaxNode, *, changes: bool, target: bool) -> Iterator[Mutant]:
+        """Yields the mutants of a node and of those below it.
+
+        Args:
+            node: The node.
+            changes: It is in a module, where it can be changed.
+            target: It may be what an output drives: only what is below an operator is changed.
+        """
+        kind = node.kind.name
+        if kind in _CONSTANT:
+            return
+        if kind == "ModuleDeclaration":
+            self._module, changes = str(node.header.name.rawText), True  # type: ignore[attr-defined]
+        if kind == "HierarchyInstantiation":
+            used = str(node.type.rawText)  # type: ignore[attr-defined]
+            self._uses.setdefault(self._module, set()).add(used)
+        if kind in ("NamedPortConnection", "OrderedPortConnection"):
+            target = True
+        elif kind.removesuffix("Expression") in (*_BINARY, "Conditional", "UnaryLogicalNot"):
+            target = False
+        if changes and not target:
+            yield from self._of(node, kind)
+        for child in self._below(node, kind):
+            yield from self._points(child, changes=changes, target=target)
+
+    @staticmethod
+    def _below(node: SyntaxNode, kind: str) -> Iterator[SyntaxNode]:
+        """Yields the nodes below a node that may be changed."""
+        below = [child for child in node if isinstance(child, SyntaxNode)]
+        if kind in ("LoopGenerate", "IfGenerate", "CaseGenerate", "ForLoopStatement"):
+            last = {"IfGenerate": 2, "CaseGenerate": 2}.get(kind, 1)
+            below = [child for child in below if not _is_expression(child)][-last:]
+        elif kind.endswith("AssignmentExpression") or kind in (
+            *("StandardCaseItem", "MultipleConcatenationExpression"),
+        ):
+            below = below[1:]
+        elif kind in ("AscendingRangeSelect", "DescendingRangeSelect"):
+            below = below[:1]
+        elif kind == "ScopedName":
+            below = below[-1:]  # An index before a dot may choose an instance.
+        yield from below
+
+    def _of(self, node: SyntaxNode, kind: str) -> Iterator[Mutant]:
+        """Yields the mutants of a node itself."""
+        place = self._place(node)
+        if place is None:
+            return
+        path, start, end = place
+        text = self.texts[path]
+        parts: list[SyntaxNode | Token] = list(node)  # type: ignore[arg-type]
+        operators = [part for part in parts if isinstance(part, Token)]
+        if (known := _BINARY.get(kind.removesuffix("Expression"))) and operators:
+            at = self._place(operators[0])
+            if at is not None:
+                for operator in known[1]:
+                    changed = text[start : at[1]] + operator + text[at[2] : end]
+                    shown = f"{operators[0].rawText} -> {operator} in {_short(text[start:end])}"
+                    yield self._mutant(known[0], place, changed, shown)
+        elif kind in _NEGATIONS and operators:
+            yield self._mutant("negation", place, text[start + len(operators[0].rawText) : end])
+        elif kind in _LITERALS:
+            for changed in neighbours(text[start:end]):
+                yield self._mutant("constant", place, changed)
+        elif kind == "ConditionalExpression":
+            yield from self._condition(parts, "ternary", ("!({})",))
+        elif kind == "ConditionalStatement":
+            yield from self._condition(parts, "condition", ("!({})", "1'b1", "1'b0"))
+        elif kind == "ExpressionStatement" and _assigns(node):
+            yield self._mutant("assignment", place, "")
+
+    def _condition(
+        self, parts: Sequence[SyntaxNode | Token], kind: str, forms: Iterable[str]
+    ) -> Iterator[Mutant]:
+        (condition,) = (
+            part
+            for part in parts
+            if isinstance(part, SyntaxNode) and part.kind.name == "ConditionalPredicate"
+        )
+        if place := self._place(condition):
+            path, start, end = place
+            for form in forms:
+                yield self._mutant(kind, place, form.format(self.texts[path][start:end]))
+
+    def _mutant(
+        self, kind: str, place: tuple[str, int, int], changed: str, shown: str = ""
+    ) -> Mutant:
+        path, start, end = place
+        text = self.texts[path]
+        line = text.count("\n", 0, start) + 1
+        change = shown or f"{_short(text[start:end])} -> {_short(changed) or '(dropped)'}"
+        name = f"{relative(Path(path))}:{line} {kind}: {change}"
+        return Mutant(0, name, path, line, kind, self._module, start, end, changed)
+
+
+def _is_expression(node: SyntaxNode) -> bool:
+    return node.kind.name.endswith(("Expression", "Name", "SyntaxList", "SeparatedList"))
+
+
+def _assigns(node: SyntaxNode) -> bool:
+    return any(isinstance(part, SyntaxNode) and part.kind.name in _ASSIGNMENTS for part in node)
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= 48 else f"{words[:22]} ... {words[-22:]}"
+
+
+def neighbours(literal: str) -> tuple[str, ...]:
+    """Returns a number of Verilog plus 1 and less 1, of the same width; none of x, z and '?'."""
+    found = _LITERAL.fullmatch(literal.strip())
+    if found is None:
+        return ()
+    width, sign, base, digits = found.groups()
+    try:
+        value = int(digits.replace("_", ""), _BASES[(base or "d").lower()])
+    except ValueError:
+        return ()
+    head = f"{width or ''}'{sign}d" if base else ""
+    values = {value + 1, value - 1} if value else {value + 1}
+    if width:
+        values = {one % (1 << int(width)) for one in values}
+    return tuple(f"{head}{one}" for one in sorted(values - {value}))
+
+
+@dataclass(frozen=True)
+class Mutated:
+    """An engine with mutants.
+
+    Attributes:
+        manifest: Manifest of the sources that have them.
+        mutants: The mutants, numbered from 1.
+        folder: Folder of the sources, relative to the project.
+        token: Digest of everything that the mutants depend on.
+    """
+
+    manifest: Manifest
+    mutants: tuple[Mutant, ...]
+    folder: Path
+    token: str
+
+
+def draw(sources: Sources, count: int, seed: int) -> tuple[Mutant, ...]:
+    """Returns mutants drawn by chance, each place as often as any other, in their order."""
+    chosen = random.Random(seed).sample(range(len(sources.points)), min(count, len(sources.points)))
+    return tuple(
+        replace(sources.points[at], number=number) for number, at in enumerate(sorted(chosen), 1)
+    )
+
+
+def plant(
+    sources: Sources,
+    mutants: Sequence[Mutant],
+    folder: Path,
+    *,
+    alone: bool = False,
+    observed: bool = False,
+) -> Mutated:
+    """Writes the sources of an engine with mutants in them.
+
+    Args:
+        sources: The sources.
+        mutants: Mutants with numbers.
+        folder: Folder of the files, relative to the project; what is there is removed.
+        alone: There is one mutant, and it is not switched.
+        observed: The simulation says when the chosen mutant first makes a difference where it is.
+    """
+    tree = ROOT / folder / "sources"
+    shutil.rmtree(tree, ignore_errors=True)
+    manifest = sources.manifest
+    files = {*sources.texts, *manifest.sources}
+    top = os.path.commonpath([Path(path).parent for path in files])
+
+    def moved(path: str) -> str:
+        return str(tree / os.path.relpath(path, top))
+
+    token = hashlib.sha256(repr(mutants).encode())
+    for path in sorted(files):
+        text = sources.texts.get(path) or Path(path).read_text()
+        token.update(text.encode())
+        here = [mutant for mutant in mutants if mutant.file == relative(Path(path))]
+        target = Path(moved(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        lint = "// verilator lint_off IMPURE\n" if here else ""
+        if alone:
+            target.write_text(here[0].applied(text) if here else text)
+        else:
+            target.write_text(lint + switched(text, here, observed=observed))
+    (tree / "pto_mutants.sv").write_text(PACKAGE)
+    inside = [moved(name) for name in manifest.include_dirs if Path(name).is_relative_to(top)]
+    changed = manifest.model_copy(
+        update={
+            "sources": (
+                *([] if alone else [str(tree / "pto_mutants.sv")]),
+                *map(moved, manifest.sources),
+            ),
+            "include_dirs": (*inside, *manifest.include_dirs),
+            "waivers": (),
+        }
+    )
+    return Mutated(changed, tuple(mutants), folder, token.hexdigest())
+
+
+def switched(text: str, mutants: Sequence[Mutant], *, observed: bool = False) -> str:
+    """Returns a source in which each of its mutants is chosen by its number."""
+    order = sorted(mutants, key=lambda one: (one.start, -one.end))
+    return _switched(text, 0, len(text), order, observed)
+
+
+def _switched(text: str, start: int, end: int, mutants: Sequence[Mutant], observed: bool) -> str:
+    parts, at, rest = [], start, list(mutants)
+    while rest:
+        first = rest[0]
+        own = [one for one in rest if (one.start, one.end) == (first.start, first.end)]
+        inside = [one for one in rest if one.start < first.end and one not in own]
+        rest = [one for one in rest if one not in own and one not in inside]
+        form = _switched(text, first.start, first.end, inside, observed)
+        for mutant in own:
+            chosen = f"{NUMBER} == {mutant.number}"
+            if observed:
+                differs = f"({mutant.text}) !== ({form})" if mutant.text else "1'b1"
+                chosen = f"{SEE}({mutant.number}, {differs})"
+            if mutant.text:
+                form = f"({chosen} ? ({mutant.text}) : ({form}))"
+            else:
+                form = f"begin if (!({chosen})) {form} end"
+        parts += [text[at : first.start], form]
+        at = first.end
+    return "".join([*parts, text[at:end]])

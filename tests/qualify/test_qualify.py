@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``pto-dv qualify``: mutants of a netlist, their verdicts, and the figures made of these."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tb.common.errors import PtoError
+from tb.common.paths import ROOT
+from tb.dut.manifest import Manifest, load_manifest
+from tb.dut.ports import Widths
+from tb.isa.profile import SEED
+from tb.qualify import command, equal, judge, mutants
+from tb.qualify.judge import BROKEN, EQUIVALENT, KILLED, SURVIVED, Verdict
+from tb.qualify.page import write_page
+from tb.qualify.summary import Summary, rate
+
+RAM, FIFO = "rtl_stubs/common/pto_ram.sv", "rtl_stubs/common/pto_fifo.sv"
+WIDTHS = Widths(128, 128, 4)
+FOLDER = Path("sim_build/qualify-tests")
+
+SMALL = """\
+module axi_copy_mte2 #(parameter integer W = 4 + 4, localparam integer L = W - 1) (
+  input wire clk_i, input wire a, input wire [W-1:0] b, output reg y, output wire [3:0] z
+);
+  `include "small.vh"
+  wire [W-1:0] sum = twice(b) + 8'd255;
+  part #(.N(2 + 1)) u_part (.i(a && b[0]), .o(z[1]));
+  genvar g;
+  generate
+    for (g = 0; g < 2; g = g + 1) begin : gen
+      assign z[g+2] = b[g] == a;
+    end
+  endgenerate
+  always @(posedge clk_i) begin
+    if (a) y <= b[W-1:0] > `LIMIT;
+    else y <= !sum[0];
+  end
+endmodule
+module part #(parameter N = 1) (input wire i, output wire o);
+  assign o = i;
+endmodule
+module unused (input wire i, output wire o);
+  assign o = i && 1'b1;
+endmodule
+"""
+INCLUDED = """\
+`define LIMIT 8'd3
+function [7:0] twice(input [7:0] value);
+  twice = value << 1;
+endfunction
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Manifest:
+    """An engine of one file and one that it includes."""
+    (tmp_path / "rtl").mkdir()
+    (tmp_path / "rtl/small.sv").write_text(SMALL)
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc/small.vh").write_text(INCLUDED)
+    copy = load_manifest(ROOT / "examples/axi_copy/dut.toml")
+    changes = {"sources": (str(tmp_path / "rtl/small.sv"),)}
+    return copy.model_copy(update={**changes, "include_dirs": (str(tmp_path / "inc"),)})
+
+
+def changes(manifest: Manifest) -> list[str]:
+    """Returns line, kind and change of each mutant."""
+    return [point.name.partition(":")[2] for point in mutants.Sources(manifest).points]
+
+
+def test_what_computes_and_decides_is_changed_and_no_constant(small: Manifest) -> None:
+    """Neither parameters, ranges, generate loops, outputs and targets, nor modules without use."""
+    assert changes(small) == [
+        "3 assignment: twice = value << 1; -> (dropped)",
+        "3 shift: << -> >> in value << 1",
+        "3 constant: 1 -> 0",
+        "3 constant: 1 -> 2",
+        "5 arithmetic: + -> - in twice(b) + 8'd255",
+        "5 constant: 8'd255 -> 8'd0",
+        "5 constant: 8'd255 -> 8'd254",
+        "6 logical: && -> || in a && b[0]",
+        "6 constant: 0 -> 1",
+        "10 relational: == -> != in b[g] == a",
+        "14 condition: a -> !(a)",
+        "14 condition: a -> 1'b1",
+        "14 condition: a -> 1'b0",
+        "14 assignment: y <= b[W-1:0] > `LIMIT; -> (dropped)",
+        "14 relational: > -> >= in b[W-1:0] > `LIMIT",
+        "14 relational: > -> <= in b[W-1:0] > `LIMIT",
+        "15 assignment: y <= !sum[0]; -> (dropped)",
+        "15 negation: !sum[0] -> sum[0]",
+        "15 constant: 0 -> 1",
+    ]
+
+
+def test_a_fault_changes_one_place_and_all_can_be_switched(small: Manifest) -> None:
+    sources = mutants.Sources(small)
+    every = mutants.draw(sources, 1000, 1)
+    assert [mutant.number for mutant in every] == list(range(1, len(every) + 1))
+    text = mutants.switched(SMALL, [one for one in every if one.file.endswith("small.sv")])
+    negated = next(one for one in every if "!sum[0]" in one.name and one.kind == "negation")
+    assert f"({mutants.NUMBER} == {negated.number} ? (sum[" in text
+    assert negated.applied(SMALL) == SMALL.replace("!sum[0]", "sum[0]")
+    dropped = next(one for one in every if one.kind == "assignment" and "!sum" in one.name)
+    assert f"else begin if ({mutants.NUMBER} != {dropped.number}) y <= " in text
+    assert "else ;" in dropped.applied(SMALL)
+    assert mutants.draw(sources, 5, 7) == mutants.draw(sources, 5, 7) != mutants.draw(sources, 5, 8)
+
+
+@pytest.mark.parametrize(
+    ("literal", "expected"),
+    [
+        ("8'd255", ("8'd0", "8'd254")),
+        ("1'b0", ("1'd1",)),
+        ("4'hf", ("4'd0", "4'd14")),
+        ("2'sb10", ("2'sd1", "2'sd3")),
+        ("0", ("1",)),
+        ("12", ("11", "13")),
+        ("4'b1x01", ()),
+        ("8'b???", ()),
+    ],
+)
+def test_a_constant_has_two_neighbours_of_its_width(
+    literal: str, expected: tuple[str, ...]
+) -> None:
+    assert mutants.neighbours(literal) == expected
+
+
+def test_a_rate_has_the_interval_of_wilson() -> None:
+    """10 of 10 leaves 72 to 100 %; what changes nothing and what is broken does not count."""
+    killed = [Verdict(str(n), KILLED) for n in range(10)]
+    found = rate([*killed, Verdict("e", EQUIVALENT), Verdict("b", BROKEN)])
+    assert (found.killed, found.judged, found.high) == (10, 10, 1.0)
+    assert found.low == pytest.approx(0.7225, abs=1e-4)
+    half = rate([*killed[:5], *(Verdict(str(n), SURVIVED) for n in range(5))])
+    assert (half.low, half.high) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert str(rate([])) == "none judged"
+
+
+def test_verdicts_are_read_again_unless_the_netlist_differs(tmp_path: Path) -> None:
+    """A line that was cut off by an end of the process is left out."""
+    path = tmp_path / "verdicts.jsonl"
+    one = Verdict("a", KILLED, "random", "hang", 3, 0.5)
+    assert judge.read_verdicts(path, "t") == {}
+    judge.begin_file(path, "t", {})
+    judge.append(path, one)
+    judge.append(path, replace(one, result=SURVIVED))
+    assert judge.read_verdicts(path, "t") == {"a": replace(one, result=SURVIVED)}
+    path.write_text(path.read_text() + '{"name": "b", "resul')
+    assert set(judge.read_verdicts(path, "t")) == {"a"}
+    assert judge.read_verdicts(path, "u") == {}
+
+
+def test_a_page_shows_survivors_and_marks_lines(tmp_path: Path) -> None:
+    found = [
+        mutants.Mutant(
+            at, f"{file}:{line} constant: 1 -> 2", file, line, "constant", "m", 0, 1, "2"
+        )
+        for at, (file, line) in enumerate(((RAM, 24), (FIFO, 37), (FIFO, 37)), 1)
+    ]
+    found[2] = replace(found[2], name=f"{FIFO}:37 logical: && -> ||", kind="logical")
+    results = [KILLED, KILLED, SURVIVED]
+    verdicts = {m.name: Verdict(m.name, r, "random") for m, r in zip(found, results, strict=True)}
+    write_page(tmp_path / "index.html", 1, [Summary("pto_x", 4, found, verdicts)])
+    text = (tmp_path / "index.html").read_text()
+    assert "2 of 3 killed, 66.7 % (20.8 to 93.9 %)" in text
+    assert "1 not judged yet" in text
+    assert "pto_fifo.sv:37</td><td><code>logical: &amp;&amp; -&gt; ||" in text
+    assert '<tr class="part"><td class="num">37</td><td class="num">1/2' in text
+    assert '<tr class="hit"><td class="num">24</td><td class="num">1/1' in text
+
+
+def test_an_unknown_test_and_a_source_that_does_not_parse_are_errors(tmp_path: Path) -> None:
+    copy = load_manifest(ROOT / "examples/axi_copy/dut.toml")
+    with pytest.raises(PtoError, match="no test 'rando' for mutants; did you mean random"):
+        command.qualify_command((copy,), WIDTHS, "", 1, 1, 0.0, 1, ["rando"])
+    broken = tmp_path / "broken.sv"
+    broken.write_text("module axi_copy_mte2 (input wire a;\nendmodule\n")
+    with pytest.raises(PtoError, match=r"axi_copy cannot be parsed: .*broken\.sv:1"):
+        mutants.Sources(copy.model_copy(update={"sources": (str(broken),)}))
+
+
+@pytest.mark.sim
+@pytest.mark.long
+@pytest.mark.usefixtures("yosys")
+def test_mutants_of_an_example_are_judged_and_judged_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second command has all verdicts; one that was lost is made again, and is the same."""
+    monkeypatch.setattr(command, "FOLDER", Path("sim_build/qualify-tests"))
+    copy = load_manifest(ROOT / "examples/axi_copy/dut.toml")
+    arguments = ((copy,), WIDTHS, "", 8, 1, 0.0, 2, ["random", "errors"])
+    command.qualify_command(*arguments)
+    folder = ROOT / "sim_build/qualify-tests"
+    first = json.loads((folder / "qualify.json").read_text())["engines"][0]
+    assert first["drawn"] == len(first["mutants"]) == 8
+    assert first["rate"]["killed"] >= 3, capsys.readouterr().out
+    survivors = [one for one in first["mutants"] if one["result"] == SURVIVED]
+    assert all(one["how"].startswith("differs in ") for one in survivors)
+    lines = (folder / "axi_copy/verdicts.jsonl").read_text().splitlines()
+    (folder / "axi_copy/verdicts.jsonl").write_text("\n".join([*lines[:5], ""]))
+    command.qualify_command(*arguments)
+    assert "4 have a verdict of an earlier command" in capsys.readouterr().out
+    second = json.loads((folder / "qualify.json").read_text())["engines"][0]
+    both = [
+        [(one["name"], one["result"], one["test"], one["how"]) for one in each["mutants"]]
+        for each in (first, second)
+    ]
+    assert both[0] == both[1]
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("yosys")
+def test_what_changes_nothing_is_proven_and_what_changes_is_not(
+    small: Manifest, tmp_path: Path
+) -> None:
+    """A sum of 0 is never below 0; a register whose value is dropped at one of two places is."""
+    path = Path(small.sources[0])
+    path.write_text(
+        "module axi_copy_mte2 (input wire clk_i, input wire [7:0] b, output reg y);\n"
+        "  reg [7:0] x;\n"
+        "  always @(posedge clk_i) x <= b | (b & 8'd3);\n"
+        "  always @(posedge clk_i) y <= x >= 8'd7;\n"
+        "endmodule\n"
+    )
+    sources = mutants.Sources(small)
+    every = mutants.draw(sources, 100, 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(equal, "STANDARD_PARAMETERS", ())
+        told = list(equal.equivalent(sources, every, WIDTHS, SEED, FOLDER / "small"))
+    same = {mutant.name.partition(": ")[2] for mutant, proven in told if proven}
+    assert same == {"8'd3 -> 8'd2", "8'd3 -> 8'd4"}
