@@ -60,10 +60,10 @@ def qualify_command(
         0, 1 where a mutant survived, 3 where some have no verdict, 130 or 143 after a signal.
 
     Args:
-        manifests: The engines, each of which is judged alone.
+        manifests: The engines, which are in one build.
         widths: Widths of the buses, bits.
         profile: Profile of the runs as text; empty for that of the manifests.
-        count: Mutants of all engines together.
+        count: Mutants.
         seed: Seed of the draw and of the runs.
         seconds: Time for all of it; 0 for no limit.
         jobs: Processes.
@@ -79,34 +79,28 @@ def qualify_command(
                 where="--tests",
                 legal=", ".join(TESTS),
             )
-    end = time.monotonic() + seconds if seconds else 0.0
-    found = []
+    for manifest in manifests:
+        manifest.check_run(widths.gm, widths.local, widths.tag)
+    chosen = run_profile(profile, manifests)
     try:
         with interrupts_raise():
-            for at, manifest in enumerate(manifests):
-                manifest.check_run(widths.gm, widths.local, widths.tag)
-                part = count * (at + 1) // len(manifests) - count * at // len(manifests)
-                left = max(1.0, end - time.monotonic()) / (len(manifests) - at) if end else 0.0
-                chosen = run_profile(profile, (manifest,))
-                found.append(_qualify(manifest, widths, chosen, part, seed, left, jobs, tests))
+            found = _qualify(manifests, widths, chosen, count, seed, seconds, jobs, tests)
     except KeyboardInterrupt as error:
         print("interrupted: the same command goes on where this one ended", flush=True)
         return 143 if error.args == (signal.SIGTERM,) else 130
     path = ROOT / FOLDER / RESULT
-    write_json(path, {"seed": seed, "engines": [one.to_json() for one in found]})
-    print()
-    for one in found:
-        print("\n".join(one.lines()))
-    total = rate(verdict for one in found for verdict in one.verdicts.values())
-    undone = sum(one.drawn - len(one.mutants) for one in found)
+    write_json(path, {"seed": seed, **found.to_json()})
     write_page(path.with_name("index.html"), seed, found)
+    print("\n".join(["", *found.lines()]))
     print(f"page         {relative(path.with_name('index.html'))}, data {path.name}")
-    print(f"{total}" + (f", {undone} have no verdict: the same command goes on" if undone else ""))
-    return 3 if undone else int(total.killed < total.judged)
+    total = rate(found.verdicts.values())
+    rest = found.drawn - len(found.mutants)
+    print(f"{total}" + (f", {rest} have no verdict: the same command goes on" if rest else ""))
+    return 3 if rest else int(total.killed < total.judged)
 
 
 def _qualify(
-    manifest: Manifest,
+    manifests: Sequence[Manifest],
     widths: Widths,
     profile: Profile,
     count: int,
@@ -115,13 +109,13 @@ def _qualify(
     jobs: int,
     tests: Sequence[str],
 ) -> Summary:
-    """Judges mutants of one engine."""
+    """Judges mutants of engines that are in one build."""
     begin = time.monotonic()
-    folder = FOLDER / re.sub(r"\W", "_", manifest.title)
-    sources = Sources(manifest)
+    sources = Sources(manifests)
+    folder = FOLDER / re.sub(r"\W+", "_", sources.title)
     engine = plant(sources, draw(sources, count, seed), folder)
     print(
-        f"{manifest.title}: {len(engine.mutants)} of {len(sources.points)} mutants, seed {seed}, "
+        f"{sources.title}: {len(engine.mutants)} of {len(sources.points)} mutants, seed {seed}, "
         f"profile {profile}",
         flush=True,
     )
@@ -168,7 +162,7 @@ def _qualify(
             append(path, known[mutant.name])
     print(f"  {time.monotonic() - begin:.0f} s", flush=True)
     judged = [mutant for mutant in engine.mutants if mutant.name in known]
-    return Summary(manifest.title, len(engine.mutants), judged, known)
+    return Summary(sources.title, len(engine.mutants), judged, known)
 
 
 def _equivalents() -> dict[str, str]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proofs that a mutant is no fault: its module does the same with it and without it.
 
-Yosys reads the engine twice, as it is and with the mutant, at the parameters of the runs. Both
+Yosys reads each engine twice, as it is and with the mutant, at the parameters of the runs. Both
 forms of the module that has the mutant, in each of its sets of parameters, get the same inputs,
 whatever they are, and begin with registers of 0. Where the ABC inside Yosys proves that their
 outputs are always equal, no bench can find the mutant. A difference at the module may still be one
@@ -37,7 +37,7 @@ def equivalent(
     """Tells of each mutant whether it is proven to be no fault.
 
     Args:
-        sources: Sources of the engine.
+        sources: Sources of the engines.
         mutants: The mutants.
         widths: Widths of the runs.
         profile: Profile of the runs.
@@ -45,18 +45,20 @@ def equivalent(
     """
     if not mutants:
         return
-    manifest = sources.manifest
-    values = {
-        **{k: v for k, v in widths.parameters(manifest.slot).items() if k in STANDARD_PARAMETERS},
-        **manifest.parameters_under(profile),
-    }
-    plain = circuit(manifest, values, folder / "equal")
+    values = [
+        {
+            **{k: v for k, v in widths.parameters(one.slot).items() if k in STANDARD_PARAMETERS},
+            **one.parameters_under(profile),
+        }
+        for one in sources.manifests
+    ]
+    plain = list(map(partial(circuit, folder / "equal"), sources.manifests, values))
     with ThreadPoolExecutor(2) as pool:
         told = pool.map(partial(_equivalent, sources, values, folder, plain), mutants)
         yield from zip(mutants, told, strict=True)
 
 
-def circuit(manifest: Manifest, values: Mapping[str, int | str], folder: Path) -> dict[str, str]:
+def circuit(folder: Path, manifest: Manifest, values: Mapping[str, int | str]) -> dict[str, str]:
     """Returns the modules of an engine in RTLIL, by name; none if Yosys cannot read a source."""
     (ROOT / folder).mkdir(parents=True, exist_ok=True)
     words = [f"-D{name}={value}" for name, value in manifest.defines.items()]
@@ -84,24 +86,29 @@ def circuit(manifest: Manifest, values: Mapping[str, int | str], folder: Path) -
 
 def _equivalent(
     sources: Sources,
-    values: Mapping[str, int | str],
+    values: Sequence[Mapping[str, int | str]],
     folder: Path,
-    plain: Mapping[str, str],
+    plain: Sequence[Mapping[str, str]],
     mutant: Mutant,
 ) -> bool:
     here = folder / f"equal-{mutant.number}"
     alone = plant(sources, [mutant], here, alone=True)
-    faulty = circuit(alone.manifest, values, here)
-    names = [name for name in plain if name.endswith(f"\\{mutant.module}")]
-    if not names or set(plain) != set(faulty):
-        return False
-    every = [
-        f"module {name}{end}\n{_renamed(body, plain, end)}end\n"
-        for modules, end in ((plain, PLAIN), (faulty, ""))
-        for name, body in modules.items()
-    ]
-    (ROOT / here / "both.il").write_text("autoidx 1000000\n" + "".join(every))
-    return all(_same(plain[name], name, here) for name in names)
+    for manifest, of_engine, before in zip(alone.manifests, values, plain, strict=True):
+        names = [name for name in before if name.endswith(f"\\{mutant.module}")]
+        if not names and before:
+            continue  # The engine does not have the module.
+        after = circuit(here, manifest, of_engine)
+        if set(before) != set(after) or not before:
+            return False
+        every = [
+            f"module {name}{end}\n{_renamed(body, before, end)}end\n"
+            for modules, end in ((before, PLAIN), (after, ""))
+            for name, body in modules.items()
+        ]
+        (ROOT / here / "both.il").write_text("autoidx 1000000\n" + "".join(every))
+        if not all(_same(before[name], name, here) for name in names):
+            return False
+    return True
 
 
 def _renamed(body: str, names: Mapping[str, str], end: str) -> str:

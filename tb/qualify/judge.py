@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts on the mutants of an engine: the tests of the bench run on each until one fails.
+"""Verdicts on the mutants of engines: the tests of the bench run on each until one fails.
 
-The engine is built once, with all of its mutants. Each process loads the simulation once and forks
-it for every run (:mod:`tb.run.warm`). A verdict is written as soon as it is known, so that a
+The engines are built once, with all of their mutants. Each process loads the simulation once and
+forks it for every run (:mod:`tb.run.warm`). A verdict is written as soon as it is known, so that a
 campaign that was interrupted goes on where it ended.
 """
 
@@ -40,9 +40,9 @@ from tb.run.warm import WarmSimulator
 KILLED, SURVIVED, EQUIVALENT, BROKEN = "killed", "survived", "equivalent", "broken"
 
 TESTS = {
-    "random": 2000,
-    "illegal": 2000,
-    "errors": 1000,
+    "random": 4000,
+    "illegal": 4000,
+    "errors": 2000,
     "reset": 2000,
     "corner": 1,
     "faults": 2000,
@@ -78,10 +78,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Campaign:
-    """An engine under judgement.
+    """Engines under judgement.
 
     Attributes:
-        engine: The engine with its mutants.
+        engine: The engines with their mutants.
         widths: Widths of its buses.
         profile: Profile of the runs.
         seed: Seed of the runs.
@@ -99,7 +99,7 @@ class Campaign:
         """The build of the engine with its mutants."""
         return BuildPlan(
             "verilator",
-            (self.engine.manifest,),
+            self.engine.manifests,
             self.widths.gm,
             self.widths.local,
             self.widths.tag,
@@ -258,7 +258,7 @@ def verdicts(
             if record.status != "pass":
                 raise PtoError(
                     f"the engine without a fault does not pass TEST={test}: {record.last_line()}",
-                    where=campaign.engine.manifest.title,
+                    where=", ".join(one.title for one in campaign.engine.manifests),
                     remedy="correct the engine, or leave the test out with --tests",
                 )
     finally:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants of an engine: its sources with many small faults, of which a plusarg selects one.
+"""Mutants of engines: their sources with many small faults, of which a plusarg selects one.
 
 pyslang reads the sources, so that only what decides or computes is changed: operators, constants,
 conditions, assignments. An expression is written in both forms, ``(number == N ? (fault) : (as it
@@ -32,7 +32,7 @@ PLUSARG = "pto_mutant"
 """Plusarg with the number of the mutant; 0 and absent is none."""
 
 MOST = 20_000
-"""Mutants of one engine."""
+"""Mutants of a build."""
 
 PACKAGE = f"""\
 package pto_mutants;
@@ -130,10 +130,10 @@ class Mutant:
 
 
 class Sources:
-    """The sources of an engine, and every mutant of them.
+    """The sources of engines that are in one build, and every mutant of them.
 
     Attributes:
-        manifest: The engine.
+        manifests: The engines.
         texts: Sources and files that they include, by absolute path.
         points: Mutants in the order of the sources, with number 0.
 
@@ -141,23 +141,25 @@ class Sources:
         PtoError: a source cannot be parsed.
     """
 
-    def __init__(self, manifest: Manifest) -> None:
-        self.manifest = manifest
+    def __init__(self, manifests: Sequence[Manifest]) -> None:
+        self.manifests = tuple(manifests)
+        self.files = list(dict.fromkeys(name for one in manifests for name in one.sources))
         self._sources = SourceManager()
         self._sources.setDisableProximatePaths(True)
-        for folder in manifest.include_dirs:
+        for folder in dict.fromkeys(name for one in manifests for name in one.include_dirs):
             self._sources.addUserDirectories(folder)
         options = PreprocessorOptions()
-        options.predefines = [f"{name}={value}" for name, value in manifest.defines.items()]
+        defines = {name: value for one in manifests for name, value in one.defines.items()}
+        options.predefines = [f"{name}={value}" for name, value in defines.items()]
         bag = Bag()
         bag.preprocessorOptions = options
-        tree = SyntaxTree.fromFiles(list(manifest.sources), self._sources, bag)
+        tree = SyntaxTree.fromFiles(self.files, self._sources, bag)
         broken = [item for item in tree.diagnostics if item.isError()]
         if broken:
             said = DiagnosticEngine.reportAll(self._sources, broken[:1]).strip().splitlines()[0]
             raise PtoError(
-                f"{manifest.title} cannot be parsed: {said}",
-                where=str(manifest.path),
+                f"{self.title} cannot be parsed: {said}",
+                where=", ".join(str(one.path) for one in manifests),
                 legal="the SystemVerilog that `pto-dv check-dut` takes",
                 remedy="correct the source, or leave the engine out",
             )
@@ -179,9 +181,14 @@ class Sources:
                 replace(mutant, name=mutant.name + more, file=relative(Path(mutant.file)))
             )
 
+    @property
+    def title(self) -> str:
+        """Names of the engines in messages."""
+        return ", ".join(one.title for one in self.manifests)
+
     def _below_top(self) -> set[str]:
-        """Returns the modules that the top module needs, itself included."""
-        found, new = set[str](), {self.manifest.module}
+        """Returns the modules that the engines need, themselves included."""
+        found, new = set[str](), {one.module for one in self.manifests}
         while new:
             found |= new
             new = {name for one in new for name in self._uses.get(one, ())} - found
@@ -334,16 +341,16 @@ def neighbours(literal: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Mutated:
-    """An engine with mutants.
+    """Engines with mutants.
 
     Attributes:
-        manifest: Manifest of the sources that have them.
+        manifests: Manifests of the sources that have them.
         mutants: The mutants, numbered from 1.
         folder: Folder of the sources, relative to the project.
         token: Digest of everything that the mutants depend on.
     """
 
-    manifest: Manifest
+    manifests: tuple[Manifest, ...]
     mutants: tuple[Mutant, ...]
     folder: Path
     token: str
@@ -365,7 +372,7 @@ def plant(
     alone: bool = False,
     observed: bool = False,
 ) -> Mutated:
-    """Writes the sources of an engine with mutants in them.
+    """Writes the sources of engines with mutants in them.
 
     Args:
         sources: The sources.
@@ -376,8 +383,7 @@ def plant(
     """
     tree = ROOT / folder / "sources"
     shutil.rmtree(tree, ignore_errors=True)
-    manifest = sources.manifest
-    files = {*sources.texts, *manifest.sources}
+    files = {*sources.texts, *sources.files}
     top = os.path.commonpath([Path(path).parent for path in files])
 
     def moved(path: str) -> str:
@@ -396,18 +402,17 @@ def plant(
         else:
             target.write_text(lint + switched(text, here, observed=observed))
     (tree / "pto_mutants.sv").write_text(PACKAGE)
-    inside = [moved(name) for name in manifest.include_dirs if Path(name).is_relative_to(top)]
-    changed = manifest.model_copy(
-        update={
-            "sources": (
-                *([] if alone else [str(tree / "pto_mutants.sv")]),
-                *map(moved, manifest.sources),
-            ),
+    head = [] if alone else [str(tree / "pto_mutants.sv")]
+    changed = []
+    for manifest in sources.manifests:
+        inside = [moved(name) for name in manifest.include_dirs if Path(name).is_relative_to(top)]
+        update: dict[str, object] = {
+            "sources": (*head, *map(moved, manifest.sources)),
             "include_dirs": (*inside, *manifest.include_dirs),
             "waivers": (),
         }
-    )
-    return Mutated(changed, tuple(mutants), folder, token.hexdigest())
+        changed.append(manifest.model_copy(update=update))
+    return Mutated(tuple(changed), tuple(mutants), folder, token.hexdigest())
 
 
 def switched(text: str, mutants: Sequence[Mutant], *, observed: bool = False) -> str:

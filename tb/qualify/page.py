@@ -29,20 +29,19 @@ class Line:
     marks: str
 
 
-def write_page(path: Path, seed: int, found: Sequence[Summary]) -> None:
-    """Writes the page of the campaigns on some engines."""
+def write_page(path: Path, seed: int, found: Summary) -> None:
+    """Writes the page of a campaign."""
     loader = FileSystemLoader(Path(__file__).parent)
     pages = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     text = pages.get_template(TEMPLATE).render(
         style=(STATIC / "style.css").read_text(),
         seed=seed,
-        total=str(rate(verdict for one in found for verdict in one.verdicts.values())),
-        engines=[_engine(one) for one in found],
+        **_data(found),
     )
     path.write_text(text)
 
 
-def _engine(found: Summary) -> dict[str, Any]:
+def _data(found: Summary) -> dict[str, Any]:
     texts = {
         mutant.file: (ROOT / mutant.file).read_text().splitlines()
         for mutant in found.mutants

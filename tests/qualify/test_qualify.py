@@ -70,7 +70,7 @@ def small(tmp_path: Path) -> Manifest:
 
 def changes(manifest: Manifest) -> list[str]:
     """Returns line, kind and change of each mutant."""
-    return [point.name.partition(":")[2] for point in mutants.Sources(manifest).points]
+    return [point.name.partition(":")[2] for point in mutants.Sources([manifest]).points]
 
 
 def test_what_computes_and_decides_is_changed_and_no_constant(small: Manifest) -> None:
@@ -99,7 +99,7 @@ def test_what_computes_and_decides_is_changed_and_no_constant(small: Manifest) -
 
 
 def test_a_fault_changes_one_place_and_all_can_be_switched(small: Manifest) -> None:
-    sources = mutants.Sources(small)
+    sources = mutants.Sources([small])
     every = mutants.draw(sources, 1000, 1)
     assert [mutant.number for mutant in every] == list(range(1, len(every) + 1))
     text = mutants.switched(SMALL, [one for one in every if one.file.endswith("small.sv")])
@@ -107,7 +107,9 @@ def test_a_fault_changes_one_place_and_all_can_be_switched(small: Manifest) -> N
     assert f"({mutants.NUMBER} == {negated.number} ? (sum[" in text
     assert negated.applied(SMALL) == SMALL.replace("!sum[0]", "sum[0]")
     dropped = next(one for one in every if one.kind == "assignment" and "!sum" in one.name)
-    assert f"else begin if ({mutants.NUMBER} != {dropped.number}) y <= " in text
+    assert f"else begin if (!({mutants.NUMBER} == {dropped.number})) y <= " in text
+    watched = mutants.switched(SMALL, [negated], observed=True)
+    assert f"({mutants.SEE}({negated.number}, (sum[0]) !== (!sum[0])) ? (sum[0]) : " in watched
     assert "else ;" in dropped.applied(SMALL)
     assert mutants.draw(sources, 5, 7) == mutants.draw(sources, 5, 7) != mutants.draw(sources, 5, 8)
 
@@ -166,7 +168,7 @@ def test_a_page_shows_survivors_and_marks_lines(tmp_path: Path) -> None:
     found[2] = replace(found[2], name=f"{FIFO}:37 logical: && -> ||", kind="logical")
     results = [KILLED, KILLED, SURVIVED]
     verdicts = {m.name: Verdict(m.name, r, "random") for m, r in zip(found, results, strict=True)}
-    write_page(tmp_path / "index.html", 1, [Summary("pto_x", 4, found, verdicts)])
+    write_page(tmp_path / "index.html", 1, Summary("pto_x", 4, found, verdicts))
     text = (tmp_path / "index.html").read_text()
     assert "2 of 3 killed, 66.7 % (20.8 to 93.9 %)" in text
     assert "1 not judged yet" in text
@@ -182,7 +184,7 @@ def test_an_unknown_test_and_a_source_that_does_not_parse_are_errors(tmp_path: P
     broken = tmp_path / "broken.sv"
     broken.write_text("module axi_copy_mte2 (input wire a;\nendmodule\n")
     with pytest.raises(PtoError, match=r"axi_copy cannot be parsed: .*broken\.sv:1"):
-        mutants.Sources(copy.model_copy(update={"sources": (str(broken),)}))
+        mutants.Sources([copy.model_copy(update={"sources": (str(broken),)})])
 
 
 @pytest.mark.sim
@@ -197,7 +199,7 @@ def test_mutants_of_an_example_are_judged_and_judged_once(
     arguments = ((copy,), WIDTHS, "", 8, 1, 0.0, 2, ["random", "errors"])
     command.qualify_command(*arguments)
     folder = ROOT / "sim_build/qualify-tests"
-    first = json.loads((folder / "qualify.json").read_text())["engines"][0]
+    first = json.loads((folder / "qualify.json").read_text())
     assert first["drawn"] == len(first["mutants"]) == 8
     assert first["rate"]["killed"] >= 3, capsys.readouterr().out
     survivors = [one for one in first["mutants"] if one["result"] == SURVIVED]
@@ -206,7 +208,7 @@ def test_mutants_of_an_example_are_judged_and_judged_once(
     (folder / "axi_copy/verdicts.jsonl").write_text("\n".join([*lines[:5], ""]))
     command.qualify_command(*arguments)
     assert "4 have a verdict of an earlier command" in capsys.readouterr().out
-    second = json.loads((folder / "qualify.json").read_text())["engines"][0]
+    second = json.loads((folder / "qualify.json").read_text())
     both = [
         [(one["name"], one["result"], one["test"], one["how"]) for one in each["mutants"]]
         for each in (first, second)
@@ -228,7 +230,7 @@ def test_what_changes_nothing_is_proven_and_what_changes_is_not(
         "  always @(posedge clk_i) y <= x >= 8'd7;\n"
         "endmodule\n"
     )
-    sources = mutants.Sources(small)
+    sources = mutants.Sources([small])
     every = mutants.draw(sources, 100, 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(equal, "STANDARD_PARAMETERS", ())
