@@ -7,7 +7,7 @@ import hashlib
 import re
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,10 +21,12 @@ from tb.dut.profiles import run_profile
 from tb.isa.profile import Profile
 from tb.qualify.equal import equivalent
 from tb.qualify.judge import (
+    DIFFERS,
     EQUIVALENT,
     SURVIVED,
     TESTS,
     Campaign,
+    Verdict,
     activity,
     append,
     begin_file,
@@ -32,7 +34,7 @@ from tb.qualify.judge import (
     read_verdicts,
     verdicts,
 )
-from tb.qualify.mutants import Sources, draw, plant
+from tb.qualify.mutants import Mutant, Sources, draw, plant
 from tb.qualify.page import write_page
 from tb.qualify.summary import Summary, rate
 from tb.run.run import interrupts_raise
@@ -70,7 +72,7 @@ def qualify_command(
         tests: Tests to run; none for all of :data:`TESTS`.
 
     Raises:
-        PtoError: a test is unknown, Yosys cannot read a source, or an engine fails by itself.
+        PtoError: a test is unknown, a source cannot be parsed, or an engine fails by itself.
     """
     for test in tests:
         if test not in TESTS:
@@ -120,7 +122,8 @@ def _qualify(
         flush=True,
     )
     campaign = Campaign(engine, widths, profile, seed, tuple(tests) or tuple(TESTS))
-    token = hashlib.sha256(repr([engine.token, seed, campaign.tests, TESTS]).encode()).hexdigest()
+    same = [engine.token, seed, campaign.tests, TESTS, widths, str(profile)]
+    token = hashlib.sha256(repr(same).encode()).hexdigest()
     path = ROOT / folder / "verdicts.jsonl"
     known = read_verdicts(path, token)
     if known:
@@ -140,31 +143,40 @@ def _qualify(
                 f"{verdict.seconds:6.1f} s  {verdict.name}  {verdict.test} {verdict.how}".rstrip(),
                 flush=True,
             )
-    reasons = _equivalents()
-    survivors = [
-        mutant
-        for mutant in engine.mutants
-        if mutant.name in known and known[mutant.name].result == SURVIVED
-    ]
-    unproven = []
-    for mutant, same in equivalent(sources, survivors, widths, profile, folder):
-        reason = "proven: its module does the same" if same else reasons.get(mutant.name, "")
-        if reason:
-            known[mutant.name] = replace(known[mutant.name], result=EQUIVALENT, how=reason)
-            append(path, known[mutant.name])
-        elif not known[mutant.name].how:
-            unproven.append(mutant)
-    if unproven:
-        observed = plant(sources, unproven, folder / "observed", observed=True)
-        watched = replace(campaign, engine=observed)
-        for mutant, how in activity(watched, unproven):
-            known[mutant.name] = replace(known[mutant.name], how=how)
-            append(path, known[mutant.name])
+    for mutant, reason in _explained(campaign, sources, known):
+        result = SURVIVED if reason.startswith(DIFFERS) else EQUIVALENT
+        known[mutant.name] = replace(known[mutant.name], result=result, how=reason)
+        append(path, known[mutant.name])
     print(f"  {time.monotonic() - begin:.0f} s", flush=True)
     judged = [mutant for mutant in engine.mutants if mutant.name in known]
-    return Summary(sources.title, len(engine.mutants), judged, known)
+    its = {mutant.name: known[mutant.name] for mutant in judged}
+    return Summary(sources.title, len(engine.mutants), judged, its)
 
 
-def _equivalents() -> dict[str, str]:
-    """Returns the reasons of the listed mutants by name."""
-    return read_toml(EQUIVALENTS, "list of equivalent mutants", "restore it")[1]
+def _explained(
+    campaign: Campaign, sources: Sources, known: Mapping[str, Verdict]
+) -> Iterator[tuple[Mutant, str]]:
+    """Tells of survivors why they are no fault, or how far they make a difference."""
+    reasons = read_toml(EQUIVALENTS, "list of equivalent mutants", "restore it")[1]
+    todo = [
+        mutant
+        for mutant in campaign.engine.mutants
+        if (verdict := known.get(mutant.name)) and verdict.result == SURVIVED and not verdict.how
+    ]
+    rest = [mutant for mutant in todo if mutant.name not in reasons]
+    yield from ((mutant, reasons[mutant.name]) for mutant in todo if mutant.name in reasons)
+    if rest:
+        print(f"  {len(rest)} survivors: proofs that they change nothing", flush=True)
+    folder, left = campaign.engine.folder, []
+    try:
+        for mutant, same in equivalent(sources, rest, campaign.widths, campaign.profile, folder):
+            if same:
+                yield mutant, "proven: its module does the same"
+            else:
+                left.append(mutant)
+    except PtoError as error:
+        print(f"  no proofs: {error}", flush=True)
+        left = rest
+    if left:
+        observed = plant(sources, left, folder / "observed", observed=True)
+        yield from activity(replace(campaign, engine=observed), left)

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.dut.manifest import STANDARD_PARAMETERS, Manifest
 from tb.dut.ports import Widths
@@ -42,6 +43,9 @@ def equivalent(
         widths: Widths of the runs.
         profile: Profile of the runs.
         folder: Folder of the files, relative to the project.
+
+    Raises:
+        PtoError: Yosys cannot read the engines.
     """
     if not mutants:
         return
@@ -53,6 +57,13 @@ def equivalent(
         for one in sources.manifests
     ]
     plain = list(map(partial(circuit, folder / "equal"), sources.manifests, values))
+    if not all(plain):
+        raise PtoError(
+            "Yosys cannot read the engines",
+            where=f"{folder / 'equal'}/engine.ys",
+            legal="the part of SystemVerilog that `read_verilog -sv` of Yosys takes",
+            remedy="run the script alone with `yosys -s`: it names a line",
+        )
     with ThreadPoolExecutor(2) as pool:
         told = pool.map(partial(_equivalent, sources, values, folder, plain), mutants)
         yield from zip(mutants, told, strict=True)
@@ -95,10 +106,10 @@ def _equivalent(
     alone = plant(sources, [mutant], here, alone=True)
     for manifest, of_engine, before in zip(alone.manifests, values, plain, strict=True):
         names = [name for name in before if name.endswith(f"\\{mutant.module}")]
-        if not names and before:
+        if not names:
             continue  # The engine does not have the module.
         after = circuit(here, manifest, of_engine)
-        if set(before) != set(after) or not before:
+        if set(before) != set(after):
             return False
         every = [
             f"module {name}{end}\n{_renamed(body, before, end)}end\n"

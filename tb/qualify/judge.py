@@ -39,6 +39,9 @@ from tb.run.warm import WarmSimulator
 
 KILLED, SURVIVED, EQUIVALENT, BROKEN = "killed", "survived", "equivalent", "broken"
 
+DIFFERS = "differs in "
+"""How the reason of a survivor begins that is no proof."""
+
 TESTS = {
     "random": 4000,
     "illegal": 4000,
@@ -65,7 +68,7 @@ class Verdict:
         test: Test that failed first.
         how: Title of the failure; of another result the reason, or empty.
         transactions: Transactions of the failing test up to its end.
-        seconds: Processor time of all its runs.
+        seconds: Wall time of all its runs.
     """
 
     name: str
@@ -152,7 +155,8 @@ def judge(campaign: Campaign, mutant: Mutant, inputs: str, warm: WarmSimulator) 
         if record.status == "interrupted":
             raise KeyboardInterrupt
         if record.status == "error":
-            return Verdict(mutant.name, BROKEN, test, record.message, 0, time.monotonic() - begin)
+            how = record.message.partition("\n")[0]
+            return Verdict(mutant.name, BROKEN, test, how, 0, time.monotonic() - begin)
         if record.status != "pass":
             how = title(signature(record))
             spent = time.monotonic() - begin
@@ -175,10 +179,10 @@ def activity(campaign: Campaign, mutants: Sequence[Mutant]) -> Iterator[tuple[Mu
                 campaign.run(test, mutant.number, inputs, warm)
                 log = (campaign.folder / LOG).read_text(errors="replace")
                 if f"{PLUSARG} {mutant.number} differs" in log:
-                    yield mutant, f"differs in {test}, unseen at the memories"
+                    yield mutant, f"{DIFFERS}{test}, unseen at the memories"
                     break
             else:
-                yield mutant, "differs in no test"
+                yield mutant, f"{DIFFERS}no test"
     finally:
         warm.close()
 

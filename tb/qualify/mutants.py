@@ -347,7 +347,7 @@ class Mutated:
         manifests: Manifests of the sources that have them.
         mutants: The mutants, numbered from 1.
         folder: Folder of the sources, relative to the project.
-        token: Digest of everything that the mutants depend on.
+        token: Digest of the sources without mutants.
     """
 
     manifests: tuple[Manifest, ...]
@@ -389,7 +389,7 @@ def plant(
     def moved(path: str) -> str:
         return str(tree / os.path.relpath(path, top))
 
-    token = hashlib.sha256(repr(mutants).encode())
+    token = hashlib.sha256()
     for path in sorted(files):
         text = sources.texts.get(path) or Path(path).read_text()
         token.update(text.encode())
