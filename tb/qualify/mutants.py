@@ -3,7 +3,7 @@
 
 pyslang reads the sources, so that only what decides or computes is changed: operators, constants,
 conditions, assignments. An expression is written in both forms, ``(number == N ? (fault) : (as it
-was))``, which keeps widths and signs; a statement that is dropped stands behind a condition. So one
+was))``, of one width and sign; a statement that is dropped stands behind a condition. So one
 build has all mutants. What has to be constant (parameters, ranges, generate conditions, bounds of
 loops) and the left sides of assignments stay as they are.
 """
@@ -274,7 +274,11 @@ class Sources:
                     shown = f"{operators[0].rawText} -> {operator} in {_short(text[start:end])}"
                     yield self._mutant(known[0], place, changed, shown)
         elif kind in _NEGATIONS and operators:
-            yield self._mutant("negation", place, text[start + len(operators[0].rawText) : end])
+            changed = text[start + len(operators[0].rawText) : end]
+            shown = f"{_short(text[start:end])} -> {_short(changed)}"
+            if kind == "UnaryLogicalNotExpression":
+                changed = f"!({text[start:end]})"  # of one bit, as before
+            yield self._mutant("negation", place, changed, shown)
         elif kind in _LITERALS:
             for changed in neighbours(text[start:end]):
                 yield self._mutant("constant", place, changed)

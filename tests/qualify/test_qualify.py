@@ -104,12 +104,12 @@ def test_a_fault_changes_one_place_and_all_can_be_switched(small: Manifest) -> N
     assert [mutant.number for mutant in every] == list(range(1, len(every) + 1))
     text = mutants.switched(SMALL, [one for one in every if one.file.endswith("small.sv")])
     negated = next(one for one in every if "!sum[0]" in one.name and one.kind == "negation")
-    assert f"({mutants.NUMBER} == {negated.number} ? (sum[" in text
-    assert negated.applied(SMALL) == SMALL.replace("!sum[0]", "sum[0]")
+    assert f"({mutants.NUMBER} == {negated.number} ? (!(!sum[0])) : " in text
+    assert negated.applied(SMALL) == SMALL.replace("!sum[0]", "!(!sum[0])")
     dropped = next(one for one in every if one.kind == "assignment" and "!sum" in one.name)
     assert f"else begin if (!({mutants.NUMBER} == {dropped.number})) y <= " in text
     watched = mutants.switched(SMALL, [negated], observed=True)
-    assert f"({mutants.SEE}({negated.number}, (sum[0]) !== (!sum[0])) ? (sum[0]) : " in watched
+    assert f"({mutants.SEE}({negated.number}, (!(!sum[0])) !== (!sum[0])) ? (" in watched
     assert "else ;" in dropped.applied(SMALL)
     assert mutants.draw(sources, 5, 7) == mutants.draw(sources, 5, 7) != mutants.draw(sources, 5, 8)
 
