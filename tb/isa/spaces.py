@@ -100,9 +100,10 @@ def memory_range(name: str) -> tuple[Space, range]:
 def located(space: Space, address: int) -> tuple[str, int]:
     """Returns the name of the memory at an address of a space, and the address in that memory.
 
-    The space l0 is four memories behind one port: ``l0b`` begins at address 0x20000 of it.
+    The space l0 is four memories behind one port: ``l0b`` begins at address 0x20000 of it. What an
+    engine accesses behind the last of them is in none: ``l0`` and the address in the space.
     """
-    if space is not Space.L0:
+    if space is not Space.L0 or address >> L0_SEGMENT_SHIFT >= len(L0_SEGMENTS):
         return space.name.lower(), address
     name = tuple(L0_SEGMENTS)[address >> L0_SEGMENT_SHIFT]
     return name, address - segment_base(name)
