@@ -95,6 +95,9 @@ _CONSTANT = {
 }
 """Syntax in which nothing is changed."""
 
+BYTES = "latin-1"
+"""Encoding in which a character is a byte, as pyslang counts them."""
+
 _LITERAL = re.compile(r"(?:(\d+)?\s*'\s*(s?)([bodhBODH])\s*)?([0-9a-fA-F_]+)")
 _BASES = {"b": 2, "o": 8, "d": 10, "h": 16}
 
@@ -204,7 +207,7 @@ class Sources:
         path = str(self._sources.getFullPath(begin.buffer))
         text = self.texts.get(path)
         if text is None:
-            text = self.texts[path] = Path(path).read_text()
+            text = self.texts[path] = Path(path).read_text(BYTES)
         if self._sources.isFileLoc(last.location):
             end, buffer = last.location.offset + len(last.rawText), last.location.buffer
         else:  # The name of a macro without arguments ends it.
@@ -395,16 +398,16 @@ def plant(
 
     token = hashlib.sha256()
     for path in sorted(files):
-        text = sources.texts.get(path) or Path(path).read_text()
-        token.update(text.encode())
+        text = sources.texts.get(path) or Path(path).read_text(BYTES)
+        token.update(text.encode(BYTES))
         here = [mutant for mutant in mutants if mutant.file == relative(Path(path))]
         target = Path(moved(path))
         target.parent.mkdir(parents=True, exist_ok=True)
         lint = "// verilator lint_off IMPURE\n" if here else ""
         if alone:
-            target.write_text(here[0].applied(text) if here else text)
+            target.write_text(here[0].applied(text) if here else text, BYTES)
         else:
-            target.write_text(lint + switched(text, here, observed=observed))
+            target.write_text(lint + switched(text, here, observed=observed), BYTES)
     (tree / "pto_mutants.sv").write_text(PACKAGE)
     head = [] if alone else [str(tree / "pto_mutants.sv")]
     changed = []

@@ -49,7 +49,7 @@ module unused (input wire i, output wire o);
 endmodule
 """
 INCLUDED = """\
-`define LIMIT 8'd3
+`define LIMIT 8'd3  // größer
 function [7:0] twice(input [7:0] value);
   twice = value << 1;
 endfunction
@@ -111,6 +111,9 @@ def test_a_fault_changes_one_place_and_all_can_be_switched(small: Manifest) -> N
     watched = mutants.switched(SMALL, [negated], observed=True)
     assert f"({mutants.SEE}({negated.number}, (!(!sum[0])) !== (!sum[0])) ? (" in watched
     assert "else ;" in dropped.applied(SMALL)
+    shift = next(one for one in every if one.kind == "shift")
+    (included,) = (text for path, text in sources.texts.items() if path.endswith("small.vh"))
+    assert shift.applied(included) == included.replace("<<", ">>")
     assert mutants.draw(sources, 5, 7) == mutants.draw(sources, 5, 7) != mutants.draw(sources, 5, 8)
 
 
@@ -214,6 +217,20 @@ def test_mutants_of_an_example_are_judged_and_judged_once(
         for each in (first, second)
     ]
     assert both[0] == both[1]
+
+
+@pytest.mark.sim
+@pytest.mark.long
+def test_a_mutant_that_does_not_build_breaks_no_other() -> None:
+    """It is counted as broken, and the simulator builds the engine without it."""
+    sources = mutants.Sources([load_manifest(ROOT / "examples/axi_copy/dut.toml")])
+    one, two = mutants.draw(sources, 2, 1)
+    bad = replace(two, text="not_declared")
+    folder = FOLDER / "unbuildable"
+    campaign = judge.Campaign(mutants.plant(sources, [one, bad], folder), WIDTHS, SEED, 1)
+    built, broken = judge.buildable(campaign, sources)
+    assert [(verdict.name, verdict.result) for verdict in broken] == [(bad.name, BROKEN)]
+    assert built.engine.mutants == (one,)
 
 
 @pytest.mark.long
