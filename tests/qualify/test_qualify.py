@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
-from tb.dut.manifest import Manifest, load_manifest
+from tb.dut.manifest import Manifest, load_manifest, reference_manifests
 from tb.dut.ports import Widths
 from tb.isa.profile import SEED
 from tb.qualify import command, equal, judge, mutants
@@ -134,6 +135,12 @@ def test_a_constant_has_two_neighbours_of_its_width(
     literal: str, expected: tuple[str, ...]
 ) -> None:
     assert mutants.neighbours(literal) == expected
+
+
+def test_every_listed_equivalent_is_a_mutant_of_the_reference_engines() -> None:
+    """A source that changed makes its entry stale: look at the mutant again."""
+    listed = tomllib.loads(command.EQUIVALENTS.read_text())
+    assert set(listed) <= {point.name for point in mutants.Sources(reference_manifests()).points}
 
 
 def test_a_rate_has_the_interval_of_wilson() -> None:
