@@ -126,8 +126,9 @@ def _qualify(
     token = hashlib.sha256(repr(same).encode()).hexdigest()
     path = ROOT / folder / "verdicts.jsonl"
     known = read_verdicts(path, token)
-    if known:
-        print(f"  {len(known)} have a verdict of an earlier command", flush=True)
+    drawn = {mutant.name for mutant in engine.mutants}
+    if drawn & known.keys():
+        print(f"  {len(drawn & known.keys())} have a verdict of an earlier command", flush=True)
     begin_file(path, token, known)
     todo = [mutant for mutant in engine.mutants if mutant.name not in known]
     if todo:
@@ -139,7 +140,7 @@ def _qualify(
             known[verdict.name] = verdict
             append(path, verdict)
             print(
-                f"  {len(known):>4} of {len(engine.mutants)}  {verdict.result:<9} "
+                f"  {len(drawn & known.keys()):>4} of {len(drawn)}  {verdict.result:<9} "
                 f"{verdict.seconds:6.1f} s  {verdict.name}  {verdict.test} {verdict.how}".rstrip(),
                 flush=True,
             )
