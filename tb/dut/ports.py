@@ -229,22 +229,32 @@ def _bare(name: str) -> str:
     return name.removesuffix("_i").removesuffix("_o").replace("_", "")
 
 
+def verilog_of(files: Iterable[str]) -> list[str]:
+    """Returns the Verilog among the sources of a manifest, which may also name C++ and VHDL."""
+    return [name for name in files if Path(name).suffix.lower() not in _NO_HDL]
+
+
+def parse(manifests: Sequence[Manifest]) -> tuple[SyntaxTree, SourceManager]:
+    """Parses the Verilog of engines that are in one build.
+
+    It is one unit, as for the simulators: macros of a file hold in those after it.
+    """
+    sources, options, bag = SourceManager(), PreprocessorOptions(), Bag()
+    sources.setDisableProximatePaths(True)
+    for folder in (str(HDL), *(name for one in manifests for name in one.include_dirs)):
+        sources.addUserDirectories(folder)
+    options.predefines = [f"{name}={x}" for one in manifests for name, x in one.defines.items()]
+    bag.preprocessorOptions = options
+    files = dict.fromkeys(name for one in manifests for name in one.sources)
+    return SyntaxTree.fromFiles(verilog_of(files), sources, bag), sources
+
+
 class _Check:
     """The check of one manifest; its sources are parsed once and elaborated for each widths."""
 
     def __init__(self, manifest: Manifest) -> None:
         self.manifest = manifest
-        self.sources = SourceManager()
-        self.sources.setDisableProximatePaths(True)
-        for folder in (str(HDL), *manifest.include_dirs):
-            self.sources.addUserDirectories(folder)
-        options = PreprocessorOptions()
-        options.predefines = [f"{name}={value}" for name, value in manifest.defines.items()]
-        bag = Bag()
-        bag.preprocessorOptions = options
-        files = [name for name in manifest.sources if Path(name).suffix.lower() not in _NO_HDL]
-        # One unit, as for the simulators: macros of a file hold in those after it.
-        self.tree = SyntaxTree.fromFiles(files, self.sources, bag)
+        self.tree, self.sources = parse([manifest])
         self.engine = DiagnosticEngine(self.sources)
 
     def findings(self, widths: Sequence[Widths]) -> Iterator[Finding]:

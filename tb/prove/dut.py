@@ -23,7 +23,7 @@ from tb.common.paths import ROOT
 from tb.common.text import meant
 from tb.dut.contract import Port, ports_of
 from tb.dut.manifest import STANDARD_PARAMETERS, Manifest
-from tb.dut.ports import Widths
+from tb.dut.ports import Widths, verilog_of
 from tb.harness.protocol import RULES
 from tb.isa.ops import OPS
 from tb.prove.rtl import CIRCUIT, REACH, run_abc, run_yosys, tell
@@ -176,6 +176,13 @@ def _here(path: str | Path) -> str:
     return os.path.relpath(path, ROOT)
 
 
+def reading(manifest: Manifest) -> str:
+    """Returns what follows ``read_verilog`` of Yosys for the sources of a block."""
+    words = [f"-D{name}={value}" for name, value in manifest.defines.items()]
+    words += [f"-I{_here(name)}" for name in manifest.include_dirs]
+    return " ".join([*words, *map(_here, verilog_of(manifest.sources))])
+
+
 def prepare(
     manifest: Manifest, values: Mapping[str, int], folder: Path, rules: Sequence[str]
 ) -> tuple[str, ...]:
@@ -195,12 +202,10 @@ def prepare(
     """
     (ROOT / folder).mkdir(parents=True, exist_ok=True)
     (ROOT / folder / "prove.sv").write_text(wrapper(manifest, values))
-    words = [f"-D{name}={value}" for name, value in manifest.defines.items()]
-    words += [f"-I{_here(name)}" for name in manifest.include_dirs]
     ours = "-Irtl_stubs/common" + (" -DPTO_FIX" if manifest.slot == "fix" else "")
     others = " ".join(f"n:u_protocol.{label} %d" for label in rules)
     script = [
-        " ".join(["read_verilog -sv -formal", *words, *map(_here, manifest.sources)]),
+        f"read_verilog -sv -formal {reading(manifest)}",
         f"read_verilog -sv -formal {ours} {_here(MODULE)} {folder}/prove.sv",
         *CIRCUIT[:LOWERED],
         *([f"delete t:$assert {others}", "opt_clean"] if rules else []),  # and what they need

@@ -10,7 +10,6 @@ that the engine around it never lets occur.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from tb.common.paths import ROOT
 from tb.dut.manifest import STANDARD_PARAMETERS, Manifest
 from tb.dut.ports import Widths
 from tb.isa.profile import Profile
+from tb.prove.dut import reading
 from tb.prove.rtl import CIRCUIT, PROVEN, Unit, decide, run_yosys
 from tb.qualify.mutants import Mutant, Sources, plant
 
@@ -72,15 +72,12 @@ def equivalent(
 def circuit(folder: Path, manifest: Manifest, values: Mapping[str, int | str]) -> dict[str, str]:
     """Returns the modules of an engine in RTLIL, by name; none if Yosys cannot read a source."""
     (ROOT / folder).mkdir(parents=True, exist_ok=True)
-    words = [f"-D{name}={value}" for name, value in manifest.defines.items()]
-    words += [f"-I{os.path.relpath(name, ROOT)}" for name in manifest.include_dirs]
-    files = [os.path.relpath(name, ROOT) for name in manifest.sources]
     set_to = [
         f"-chparam {name} {value}" if isinstance(value, int) else f'-chparam {name} "{value}"'
         for name, value in values.items()
     ]
     script = [
-        " ".join(["read_verilog -sv", *words, *files]),
+        f"read_verilog -sv {reading(manifest)}",
         " ".join([f"hierarchy -check -top {manifest.module}", *set_to]),
         "proc",
         "opt_expr",

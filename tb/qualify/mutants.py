@@ -20,13 +20,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pyslang import Bag, DiagnosticEngine, SourceManager
-from pyslang.parsing import PreprocessorOptions, Token
-from pyslang.syntax import SyntaxNode, SyntaxTree
+from pyslang import DiagnosticEngine
+from pyslang.parsing import Token
+from pyslang.syntax import SyntaxNode
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT, relative
 from tb.dut.manifest import Manifest
+from tb.dut.ports import parse
 
 PLUSARG = "pto_mutant"
 """Plusarg with the number of the mutant; 0 and absent is none."""
@@ -147,16 +148,7 @@ class Sources:
     def __init__(self, manifests: Sequence[Manifest]) -> None:
         self.manifests = tuple(manifests)
         self.files = list(dict.fromkeys(name for one in manifests for name in one.sources))
-        self._sources = SourceManager()
-        self._sources.setDisableProximatePaths(True)
-        for folder in dict.fromkeys(name for one in manifests for name in one.include_dirs):
-            self._sources.addUserDirectories(folder)
-        options = PreprocessorOptions()
-        defines = {name: value for one in manifests for name, value in one.defines.items()}
-        options.predefines = [f"{name}={value}" for name, value in defines.items()]
-        bag = Bag()
-        bag.preprocessorOptions = options
-        tree = SyntaxTree.fromFiles(self.files, self._sources, bag)
+        tree, self._sources = parse(manifests)
         broken = [item for item in tree.diagnostics if item.isError()]
         if broken:
             said = DiagnosticEngine.reportAll(self._sources, broken[:1]).strip().splitlines()[0]
