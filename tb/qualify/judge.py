@@ -279,7 +279,7 @@ def verdicts(
                     if mutant:
                         running.add(pool.submit(_judge, mutant))
                     yield verdict.result()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, GeneratorExit):
             for process in multiprocessing.active_children():
                 process.kill()
             raise

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+import signal
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,6 +21,8 @@ from tb.qualify import command, equal, judge, mutants
 from tb.qualify.judge import BROKEN, EQUIVALENT, KILLED, SURVIVED, Verdict
 from tb.qualify.page import write_page
 from tb.qualify.summary import Summary, rate
+from tb.record.record import RunRecord
+from tb.record.settings import RunSettings
 
 RAM, FIFO = "rtl_stubs/common/pto_ram.sv", "rtl_stubs/common/pto_fifo.sv"
 WIDTHS = Widths(128, 128, 4)
@@ -65,7 +69,8 @@ def small(tmp_path: Path) -> Manifest:
     (tmp_path / "inc").mkdir()
     (tmp_path / "inc/small.vh").write_text(INCLUDED)
     copy = load_manifest(ROOT / "examples/axi_copy/dut.toml")
-    changes = {"sources": (str(tmp_path / "rtl/small.sv"),)}
+    (tmp_path / "rtl/model.cpp").write_text("int model() { return 1; }\n")  # no Verilog
+    changes = {"sources": (str(tmp_path / "rtl/small.sv"), str(tmp_path / "rtl/model.cpp"))}
     return copy.model_copy(update={**changes, "include_dirs": (str(tmp_path / "inc"),)})
 
 
@@ -195,6 +200,29 @@ def test_an_unknown_test_and_a_source_that_does_not_parse_are_errors(tmp_path: P
     broken.write_text("module axi_copy_mte2 (input wire a;\nendmodule\n")
     with pytest.raises(PtoError, match=r"axi_copy cannot be parsed: .*broken\.sv:1"):
         mutants.Sources([copy.model_copy(update={"sources": (str(broken),)})])
+
+
+def test_engines_that_fail_without_a_fault_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = RunRecord(settings=RunSettings(), status="fail")
+    monkeypatch.setattr(judge, "build", lambda _: SimpleNamespace(inputs=""))
+    monkeypatch.setattr(judge.Campaign, "run", lambda *_: failed)
+    manifest = load_manifest(ROOT / "examples/axi_copy/dut.toml")
+    campaign = judge.Campaign(mutants.Mutated((manifest,), (), FOLDER, ""), WIDTHS, SEED, 1)
+    with pytest.raises(PtoError, match="without a fault does not pass TEST=random: FAIL"):
+        list(judge.verdicts(campaign, [], 1))
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_command_with_its_code(
+    number: signal.Signals,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(command, "_qualify", lambda *_: signal.raise_signal(number))
+    manifest = load_manifest(ROOT / "examples/axi_copy/dut.toml")
+    assert command.qualify_command((manifest,), WIDTHS, "", 1, 1, 0.0, 1) == code
+    assert "the same command goes on" in capsys.readouterr().out
 
 
 @pytest.mark.sim
