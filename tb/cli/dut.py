@@ -61,7 +61,9 @@ def qualify(
     dut: opt.Dut = None,
     count: Annotated[str, typer.Option("--n", help="mutants, of all engines together")] = "400",
     seed: opt.Seed = str(opt.DEFAULT_SEED),
-    budget: Annotated[str, typer.Option("--budget", help="time for all, such as 30m")] = "",
+    budget: Annotated[
+        str, typer.Option("--budget", help="time after which no other one begins, such as 30m")
+    ] = "",
     jobs: Annotated[str, typer.Option("--jobs", help="processes")] = "",
     tests: Annotated[
         str, typer.Option("--tests", help="tests to run, separated by commas, in this order")

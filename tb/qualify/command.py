@@ -67,7 +67,7 @@ def qualify_command(
         profile: Profile of the runs as text; empty for that of the manifests.
         count: Mutants.
         seed: Seed of the draw and of the runs.
-        seconds: Time for all of it; 0 for no limit.
+        seconds: Time after which no other mutant begins; 0 for no limit.
         jobs: Processes.
         tests: Tests to run; none for all of :data:`TESTS`.
 
