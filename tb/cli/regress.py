@@ -95,11 +95,14 @@ def report(
     tests: Annotated[
         Path | None, typer.Option("--tests", help="JUnit XML of pytest, for the testplan")
     ] = None,
+    faults: Annotated[
+        Path | None, typer.Option("--faults", help="qualify.json, for the rate of planted faults")
+    ] = None,
 ) -> None:
     """Write the pages of a regression run again, from the database, and print their path."""
     from tb.nightly.history import report_command
 
-    raise typer.Exit(report_command(regression_run, farm, db, plan, tests))
+    raise typer.Exit(report_command(regression_run, farm, db, plan, tests, faults))
 
 
 def history(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tb.common.errors import PtoError
 from tb.common.paths import ROOT, relative
 from tb.nightly.place import database_url
 from tb.regress.results.missing import require_file
@@ -29,8 +31,18 @@ def report_command(
     db: str,
     plan: Path | None = None,
     tests: Path | None = None,
+    faults: Path | None = None,
 ) -> int:
-    """Writes the pages of a regression run again, with results of pytest if given; returns 0."""
+    """Writes the pages of a regression run again; returns 0.
+
+    Args:
+        regression_run: Its name.
+        farm: Farm file that names the database.
+        db: URL of the database.
+        plan: Testplan; None for that of the regression run.
+        tests: Results of pytest to show, JUnit XML.
+        faults: Results of planted faults to show, JSON of `pto-dv qualify`.
+    """
     with _existing(farm, db) as store:
         from tb.coverage.exclusions import load_exclusions
         from tb.coverage.export.code_exclusions import load_code_exclusions
@@ -41,6 +53,8 @@ def report_command(
         found = history.regression_run(store, regression_run)
         if tests is not None:
             store.note_suites(found.name, junit.read_suites(tests))
+        if faults is not None:
+            store.note_faults(found.name, *_planted(faults))
         folder = Path(found.folder)
         exclusions = load_exclusions(EXCLUSIONS), load_code_exclusions(EXCLUSIONS, ROOT)
         made = Publisher(store, found.name, folder, *exclusions)
@@ -53,6 +67,19 @@ def report_command(
     page = relative(folder / "report/index.html")
     text.show(text.closing(view, page, passed=view.passed))
     return 0
+
+
+def _planted(path: Path) -> tuple[int, int]:
+    """Returns how many planted faults were found, and how many were judged."""
+    try:
+        rate = json.loads(path.read_text())["rate"]
+        return int(rate["killed"]), int(rate["judged"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise PtoError(
+            f"results of planted faults cannot be read: {error}",
+            where=str(path),
+            legal="qualify.json of `make qualify`",
+        ) from None
 
 
 def history_command(limit: int, farm: Path | None, db: str) -> int:

@@ -17,17 +17,16 @@ from tb.common.paths import ROOT, relative
 from tb.common.text import meant
 from tb.dut.manifest import Manifest
 from tb.dut.ports import Widths
-from tb.dut.profiles import run_profile
-from tb.isa.profile import Profile
+from tb.dut.profiles import run_profile, unlike
+from tb.isa.profile import PROFILES, Profile
 from tb.qualify.equal import equivalent
 from tb.qualify.judge import (
-    DIFFERS,
     EQUIVALENT,
+    PASSED,
     SURVIVED,
     TESTS,
     Campaign,
     Verdict,
-    activity,
     append,
     begin_file,
     buildable,
@@ -64,7 +63,8 @@ def qualify_command(
     Args:
         manifests: The engines, which are in one build.
         widths: Widths of the buses, bits.
-        profile: Profile of the runs as text; empty for that of the manifests.
+        profile: Profile of the runs as text; empty for that of the manifests and, where a
+            parameter of an engine chooses, the other named ones after it.
         count: Mutants.
         seed: Seed of the draw and of the runs.
         seconds: Time after which no other mutant begins; 0 for no limit.
@@ -83,10 +83,10 @@ def qualify_command(
             )
     for manifest in manifests:
         manifest.check_run(widths.gm, widths.local, widths.tag)
-    chosen = run_profile(profile, manifests)
+    profiles = _profiles(profile, manifests)
     try:
         with interrupts_raise():
-            found = _qualify(manifests, widths, chosen, count, seed, seconds, jobs, tests)
+            found = _qualify(manifests, widths, profiles, count, seed, seconds, jobs, tests)
     except KeyboardInterrupt as error:
         print("interrupted: the same command goes on where this one ended", flush=True)
         return 143 if error.args == (signal.SIGTERM,) else 130
@@ -101,10 +101,22 @@ def qualify_command(
     return 3 if rest else int(total.killed < total.judged)
 
 
+def _profiles(text: str, manifests: Sequence[Manifest]) -> tuple[Profile, ...]:
+    first = run_profile(text, manifests)
+    if text:
+        return (first,)
+
+    def parameters(profile: Profile) -> list[dict[str, int | str]]:
+        return [one.parameters_under(profile) for one in manifests]
+
+    others = (one for one in PROFILES.values() if parameters(one) != parameters(first))
+    return (first, *(one for one in others if not unlike(manifests, one)))
+
+
 def _qualify(
     manifests: Sequence[Manifest],
     widths: Widths,
-    profile: Profile,
+    profiles: tuple[Profile, ...],
     count: int,
     seed: int,
     seconds: float,
@@ -118,11 +130,11 @@ def _qualify(
     engine = plant(sources, draw(sources, count, seed), folder)
     print(
         f"{sources.title}: {len(engine.mutants)} of {len(sources.points)} mutants, seed {seed}, "
-        f"profile {profile}",
+        f"profile {', '.join(map(str, profiles))}",
         flush=True,
     )
-    campaign = Campaign(engine, widths, profile, seed, tuple(tests) or tuple(TESTS))
-    same = [engine.token, seed, campaign.tests, TESTS, widths, str(profile)]
+    campaign = Campaign(engine, widths, profiles, seed, tuple(tests) or tuple(TESTS))
+    same = [engine.token, seed, campaign.tests, TESTS, widths, *map(str, profiles)]
     token = hashlib.sha256(repr(same).encode()).hexdigest()
     path = ROOT / folder / "verdicts.jsonl"
     known = read_verdicts(path, token)
@@ -145,8 +157,8 @@ def _qualify(
                 flush=True,
             )
     for mutant, reason in _explained(campaign, sources, known):
-        result = SURVIVED if reason.startswith(DIFFERS) else EQUIVALENT
-        known[mutant.name] = replace(known[mutant.name], result=result, how=reason)
+        result, how = (EQUIVALENT, reason) if reason else (SURVIVED, known[mutant.name].how)
+        known[mutant.name] = replace(known[mutant.name], result=result, how=how)
         append(path, known[mutant.name])
     print(f"  {time.monotonic() - begin:.0f} s", flush=True)
     judged = [mutant for mutant in engine.mutants if mutant.name in known]
@@ -157,27 +169,21 @@ def _qualify(
 def _explained(
     campaign: Campaign, sources: Sources, known: Mapping[str, Verdict]
 ) -> Iterator[tuple[Mutant, str]]:
-    """Tells of survivors why they are no fault, or how far they make a difference."""
+    """Tells of mutants that no test kills why they are no fault; nothing where that is unknown."""
     reasons = read_toml(EQUIVALENTS, "list of equivalent mutants", "restore it")[1]
     todo = [
         mutant
         for mutant in campaign.engine.mutants
-        if (verdict := known.get(mutant.name)) and verdict.result == SURVIVED and not verdict.how
+        if (verdict := known.get(mutant.name)) and verdict.result == PASSED
     ]
     rest = [mutant for mutant in todo if mutant.name not in reasons]
     yield from ((mutant, reasons[mutant.name]) for mutant in todo if mutant.name in reasons)
     if rest:
         print(f"  {len(rest)} survivors: proofs that they change nothing", flush=True)
-    folder, left = campaign.engine.folder, []
+    folder, profiles = campaign.engine.folder, campaign.profiles
     try:
-        for mutant, same in equivalent(sources, rest, campaign.widths, campaign.profile, folder):
-            if same:
-                yield mutant, "proven: its module does the same"
-            else:
-                left.append(mutant)
+        for mutant, same in equivalent(sources, rest, campaign.widths, profiles, folder):
+            yield mutant, "proven: its module does the same" if same else ""
     except PtoError as error:
         print(f"  no proofs: {error}", flush=True)
-        left = rest
-    if left:
-        observed = plant(sources, left, folder / "observed", observed=True)
-        yield from activity(replace(campaign, engine=observed), left)
+        yield from ((mutant, "") for mutant in rest)

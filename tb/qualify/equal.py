@@ -31,9 +31,16 @@ SECONDS = 10
 PLAIN = "_plain"
 """End of the names of modules without the mutant."""
 
+Engine = tuple[int, Mapping[str, int | str], Mapping[str, str]]
+"""An engine by its place, its parameters, and its modules in RTLIL by name."""
+
 
 def equivalent(
-    sources: Sources, mutants: Sequence[Mutant], widths: Widths, profile: Profile, folder: Path
+    sources: Sources,
+    mutants: Sequence[Mutant],
+    widths: Widths,
+    profiles: Sequence[Profile],
+    folder: Path,
 ) -> Iterator[tuple[Mutant, bool]]:
     """Tells of each mutant whether it is proven to be no fault.
 
@@ -41,7 +48,7 @@ def equivalent(
         sources: Sources of the engines.
         mutants: The mutants.
         widths: Widths of the runs.
-        profile: Profile of the runs.
+        profiles: Profiles of the runs.
         folder: Folder of the files, relative to the project.
 
     Raises:
@@ -49,15 +56,14 @@ def equivalent(
     """
     if not mutants:
         return
-    values = [
-        {
-            **{k: v for k, v in widths.parameters(one.slot).items() if k in STANDARD_PARAMETERS},
-            **one.parameters_under(profile),
-        }
-        for one in sources.manifests
-    ]
-    plain = list(map(partial(circuit, folder / "equal"), sources.manifests, values))
-    if not all(plain):
+    engines: list[Engine] = []
+    for at, one in enumerate(sources.manifests):
+        of_widths = widths.parameters(one.slot).items()
+        standard = {name: value for name, value in of_widths if name in STANDARD_PARAMETERS}
+        for values in ({**standard, **one.parameters_under(profile)} for profile in profiles):
+            if (at, values) not in [engine[:2] for engine in engines]:
+                engines.append((at, values, circuit(folder / "equal", one, values)))
+    if not all(modules for _, _, modules in engines):
         raise PtoError(
             "Yosys cannot read the engines",
             where=f"{folder / 'equal'}/engine.ys",
@@ -65,7 +71,7 @@ def equivalent(
             remedy="run the script alone with `yosys -s`: it names a line",
         )
     with ThreadPoolExecutor(2) as pool:
-        told = pool.map(partial(_equivalent, sources, values, folder, plain), mutants)
+        told = pool.map(partial(_equivalent, sources, engines, folder), mutants)
         yield from zip(mutants, told, strict=True)
 
 
@@ -92,20 +98,16 @@ def circuit(folder: Path, manifest: Manifest, values: Mapping[str, int | str]) -
     return dict(found)
 
 
-def _equivalent(
-    sources: Sources,
-    values: Sequence[Mapping[str, int | str]],
-    folder: Path,
-    plain: Sequence[Mapping[str, str]],
-    mutant: Mutant,
-) -> bool:
+def _equivalent(sources: Sources, engines: Sequence[Engine], folder: Path, mutant: Mutant) -> bool:
     here = folder / f"equal-{mutant.number}"
     alone = plant(sources, [mutant], here, alone=True)
-    for manifest, of_engine, before in zip(alone.manifests, values, plain, strict=True):
-        names = [name for name in before if name.endswith(f"\\{mutant.module}")]
+    proven: set[str] = set()
+    for at, values, before in engines:
+        # Yosys names them \module, $paramod\module\parameters or $paramod$digest\module.
+        names = {name for name in before if name.split("\\")[1] in mutant.modules} - proven
         if not names:
-            continue  # The engine does not have the module.
-        after = circuit(here, manifest, of_engine)
+            continue  # The engine does not have the module, or in ways that are proven.
+        after = circuit(here, alone.manifests[at], values)
         if set(before) != set(after):
             return False
         every = [
@@ -114,9 +116,10 @@ def _equivalent(
             for name, body in modules.items()
         ]
         (ROOT / here / "both.il").write_text("autoidx 1000000\n" + "".join(every))
-        if not all(_same(before[name], name, here) for name in names):
+        if not all(_same(before[name], name, here) for name in sorted(names)):
             return False
-    return True
+        proven |= names
+    return bool(proven)
 
 
 def _renamed(body: str, names: Mapping[str, str], end: str) -> str:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verdicts on the mutants of engines: the tests of the bench run on each until one fails.
 
-The engines are built once, with all of their mutants. Each process loads the simulation once and
-forks it for every run (:mod:`tb.run.warm`). A verdict is written as soon as it is known, so that a
-campaign that was interrupted goes on where it ended.
+The engines are built once for each profile, with all of their mutants. Each process loads the
+simulation once and forks it for every run (:mod:`tb.run.warm`). First the engines without a fault
+run every test, which also tells the mutants that make a difference in it: the others pass it as
+well, and need no run. A verdict is written as soon as it is known, so that a campaign that was
+interrupted goes on where it ended.
 """
 
 from __future__ import annotations
@@ -13,9 +15,9 @@ import multiprocessing
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -37,10 +39,11 @@ from tb.run.run import run_once
 from tb.run.testlist import planned_test
 from tb.run.warm import WarmSimulator
 
-KILLED, SURVIVED, EQUIVALENT, BROKEN = "killed", "survived", "equivalent", "broken"
+KILLED, PASSED, SURVIVED, EQUIVALENT = "killed", "passed", "survived", "equivalent"
+BROKEN = "broken"
 
-DIFFERS = "differs in "
-"""How the reason of a survivor begins that is no proof."""
+AT_OUTPUT = "reaches an output"
+"""How far a survivor came that the checks could have seen."""
 
 TESTS = {
     "random": 4000,
@@ -64,11 +67,12 @@ class Verdict:
 
     Attributes:
         name: The mutant.
-        result: KILLED, SURVIVED, EQUIVALENT, or BROKEN when a run of it could not be judged.
-        test: Test that failed first.
-        how: Title of the failure; of another result the reason, or empty.
+        result: KILLED; PASSED where no test fails and no proof was tried, after it SURVIVED or
+            EQUIVALENT; BROKEN when a run of it could not be judged.
+        test: Test that failed first, with its profile unless that is the first one.
+        how: Title of the failure; of a survivor how far the difference came; else the reason.
         transactions: Transactions of the failing test up to its end.
-        seconds: Wall time of all its runs.
+        seconds: Processor time of all its simulations.
     """
 
     name: str
@@ -79,6 +83,23 @@ class Verdict:
     seconds: float = 0.0
 
 
+Stage = tuple[Profile, str]
+"""A test under a profile."""
+
+
+@dataclass(frozen=True)
+class Plain:
+    """What a stage is without a fault.
+
+    Attributes:
+        differs: Numbers of the mutants that would make a difference where they are.
+        outputs: Digest of the outputs of the engines in all clocks.
+    """
+
+    differs: frozenset[int]
+    outputs: str
+
+
 @dataclass(frozen=True)
 class Campaign:
     """Engines under judgement.
@@ -86,27 +107,38 @@ class Campaign:
     Attributes:
         engine: The engines with their mutants.
         widths: Widths of its buses.
-        profile: Profile of the runs.
+        profiles: Profiles of the runs in the order in which they are tried.
         seed: Seed of the runs.
         tests: Tests in the order in which they are tried.
+        inputs: Digests of the sources of the builds, by profile.
     """
 
     engine: Mutated
     widths: Widths
-    profile: Profile
+    profiles: tuple[Profile, ...]
     seed: int
     tests: tuple[str, ...] = tuple(TESTS)
+    inputs: Mapping[Profile, str] = field(default_factory=dict)
 
     @property
-    def plan(self) -> BuildPlan:
-        """The build of the engine with its mutants."""
+    def stages(self) -> list[Stage]:
+        """The stages in the order in which they are tried."""
+        return [(profile, test) for profile in self.profiles for test in self.tests]
+
+    def name(self, stage: Stage) -> str:
+        """Returns the name of a stage in results."""
+        profile, test = stage
+        return test if profile == self.profiles[0] else f"{test} {profile}"
+
+    def plan(self, profile: Profile) -> BuildPlan:
+        """Returns the build of the engine with its mutants under a profile."""
         return BuildPlan(
             "verilator",
             self.engine.manifests,
             self.widths.gm,
             self.widths.local,
             self.widths.tag,
-            profile=self.profile,
+            profile=profile,
             variant=f"qualify-{self.engine.folder.name}",
         )
 
@@ -115,9 +147,10 @@ class Campaign:
         """The folder of the runs of this process."""
         return ROOT / self.engine.folder / f"run-{os.getpid()}"
 
-    def run(self, test: str, number: int, inputs: str, warm: WarmSimulator) -> RunRecord:
-        """Runs a test on mutant ``number``; 0 is the engine without a fault."""
-        planned = planned_test(test)
+    def run(self, stage: Stage, number: int, warm: WarmSimulator) -> RunRecord:
+        """Runs a stage on mutant ``number``; 0 is the engine without a fault."""
+        profile, test = stage
+        planned, plan = planned_test(test), self.plan(profile)
         settings = RunSettings(
             test=test,
             seed=self.seed,
@@ -125,7 +158,7 @@ class Campaign:
             gm_width=self.widths.gm,
             local_width=self.widths.local,
             tag_width=self.widths.tag,
-            profile=str(self.profile),
+            profile=str(profile),
             mismatch_limit=1,
             watchdog_clocks=WATCHDOG_CLOCKS,
             wall_limit=WALL_LIMIT,
@@ -134,57 +167,67 @@ class Campaign:
         return run_once(
             settings,
             planned,
-            manifests=self.plan.manifests,
-            variant=self.plan.variant,
+            manifests=plan.manifests,
+            variant=plan.variant,
             console=Console(quiet=True),
             folder=self.folder,
             launcher=Launcher((f"+{PLUSARG}={number}",), warm.start),
-            inputs=inputs,
+            inputs=self.inputs[profile],
         )
 
+    def told(self) -> Plain:
+        """Returns what the last run of this process has told."""
+        log = (self.folder / LOG).read_text(errors="replace")
+        differs = re.findall(rf"^{PLUSARG} (\d+) differs$", log, re.MULTILINE)
+        outputs = re.findall(rf"^{PLUSARG} outputs (\w+)$", log, re.MULTILINE)
+        return Plain(frozenset(map(int, differs)), "".join(outputs[-1:]))
 
-def judge(campaign: Campaign, mutant: Mutant, inputs: str, warm: WarmSimulator) -> Verdict:
-    """Runs the tests on a mutant until one fails."""
-    begin = time.monotonic()
-    for test in campaign.tests:
+
+def plain(campaign: Campaign, stage: Stage, warm: WarmSimulator) -> Plain:
+    """Runs a stage on the engine without a fault.
+
+    Raises:
+        PtoError: it fails.
+    """
+    record = campaign.run(stage, 0, warm)
+    if record.status == "interrupted":
+        raise KeyboardInterrupt
+    if record.status != "pass":
+        raise PtoError(
+            f"the engine without a fault does not pass TEST={stage[1]}: {record.last_line()}",
+            where=", ".join(one.title for one in campaign.engine.manifests),
+            remedy="correct the engine, or leave the test out with --tests",
+        )
+    return campaign.told()
+
+
+def judge(
+    campaign: Campaign, stages: Mapping[Stage, Plain], mutant: Mutant, warm: WarmSimulator
+) -> Verdict:
+    """Runs the stages in which a mutant makes a difference until one fails."""
+    spent, how = 0.0, "differs in no test"
+    for stage, of_plain in stages.items():
+        if mutant.number not in of_plain.differs:
+            continue
+        test = campaign.name(stage)
         try:
-            record = campaign.run(test, mutant.number, inputs, warm)
+            record = campaign.run(stage, mutant.number, warm)
         except (PtoError, OSError) as error:
-            how = str(error).splitlines()[0]
-            return Verdict(mutant.name, BROKEN, test, how, 0, time.monotonic() - begin)
+            return Verdict(mutant.name, BROKEN, test, str(error).splitlines()[0], 0, spent)
+        spent += warm.seconds
         if record.status == "interrupted":
             raise KeyboardInterrupt
         if record.status == "error":
             how = record.message.partition("\n")[0]
-            return Verdict(mutant.name, BROKEN, test, how, 0, time.monotonic() - begin)
+            return Verdict(mutant.name, BROKEN, test, how, 0, spent)
         if record.status != "pass":
             how = title(signature(record))
-            spent = time.monotonic() - begin
             return Verdict(mutant.name, KILLED, test, how, record.transactions, spent)
-    return Verdict(mutant.name, SURVIVED, seconds=time.monotonic() - begin)
-
-
-def activity(campaign: Campaign, mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, str]]:
-    """Tells of survivors in which test they first make a difference where they are, if at all.
-
-    Args:
-        campaign: The engine with them, observed.
-        mutants: The survivors.
-    """
-    inputs = build(campaign.plan).inputs
-    warm = WarmSimulator(most=4)
-    try:
-        for mutant in mutants:
-            for test in campaign.tests:
-                campaign.run(test, mutant.number, inputs, warm)
-                log = (campaign.folder / LOG).read_text(errors="replace")
-                if f"{PLUSARG} {mutant.number} differs" in log:
-                    yield mutant, f"{DIFFERS}{test}, unseen at the memories"
-                    break
-            else:
-                yield mutant, f"{DIFFERS}no test"
-    finally:
-        warm.close()
+        if campaign.told().outputs != of_plain.outputs:
+            how = how if how.startswith(AT_OUTPUT) else f"{AT_OUTPUT} in {test}"
+        elif how.endswith("no test"):
+            how = f"differs in {test}, at no output"
+    return Verdict(mutant.name, PASSED, how=how, seconds=spent)
 
 
 def buildable(campaign: Campaign, sources: Sources) -> tuple[Campaign, list[Verdict]]:
@@ -198,10 +241,11 @@ def buildable(campaign: Campaign, sources: Sources) -> tuple[Campaign, list[Verd
     """
     broken: list[Verdict] = []
     while True:
+        plan = campaign.plan(campaign.profiles[0])
         try:
-            build(campaign.plan)
+            build(plan)
         except BuildError:
-            log = (campaign.plan.folder / "build.log").read_text()
+            log = (plan.folder / "build.log").read_text()
             lines = {
                 (Path(path).name, int(line))
                 for path, line in re.findall(r"^%Error[^:]*: ([^:\s]+):(\d+):", log, re.MULTILINE)
@@ -223,20 +267,23 @@ def buildable(campaign: Campaign, sources: Sources) -> tuple[Campaign, list[Verd
 
 
 class _Worker:
-    """The campaign of a process of the pool, and its loaded simulation."""
+    """The campaign of a process of the pool, and its loaded simulations."""
 
     campaign: Campaign
-    inputs: str
     warm: WarmSimulator
 
 
-def _begin(campaign: Campaign, inputs: str, parent: int) -> None:
+def _begin(campaign: Campaign, parent: int) -> None:
     end_with_parent(parent)
-    _Worker.campaign, _Worker.inputs, _Worker.warm = campaign, inputs, WarmSimulator(most=4)
+    _Worker.campaign, _Worker.warm = campaign, WarmSimulator(most=4)
 
 
-def _judge(mutant: Mutant) -> Verdict:
-    return judge(_Worker.campaign, mutant, _Worker.inputs, _Worker.warm)
+def _plain(stage: Stage) -> Plain:
+    return plain(_Worker.campaign, stage, _Worker.warm)
+
+
+def _judge(stages: Mapping[Stage, Plain], mutant: Mutant) -> Verdict:
+    return judge(_Worker.campaign, stages, mutant, _Worker.warm)
 
 
 def verdicts(
@@ -254,30 +301,28 @@ def verdicts(
         PtoError: the engine fails a test without a fault.
     """
     end = time.monotonic() + seconds if seconds else float("inf")
-    inputs = build(campaign.plan).inputs
-    warm = WarmSimulator(most=4)
-    try:
-        for test in campaign.tests:
-            record = campaign.run(test, 0, inputs, warm)
-            if record.status != "pass":
-                raise PtoError(
-                    f"the engine without a fault does not pass TEST={test}: {record.last_line()}",
-                    where=", ".join(one.title for one in campaign.engine.manifests),
-                    remedy="correct the engine, or leave the test out with --tests",
-                )
-    finally:
-        warm.close()
+    inputs = {}
+    for profile in campaign.profiles:
+        inputs[profile] = build(campaign.plan(profile)).inputs
+        print(f"  built with its mutants, profile {profile}", flush=True)
+    campaign = replace(campaign, inputs=inputs)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, _begin, (campaign, inputs, os.getpid())) as pool:
-        waiting = iter(mutants)
-        running = {pool.submit(_judge, mutant) for mutant in islice(waiting, 2 * jobs)}
+    with ProcessPoolExecutor(jobs, context, _begin, (campaign, os.getpid())) as pool:
         try:
+            stages = dict(zip(campaign.stages, pool.map(_plain, campaign.stages), strict=True))
+            active = frozenset[int]().union(*(one.differs for one in stages.values()))
+            print(
+                f"  without a fault every test passes; {len(active)} mutants differ in one",
+                flush=True,
+            )
+            waiting = iter(mutants)
+            running = {pool.submit(_judge, stages, one) for one in islice(waiting, 2 * jobs)}
             while running:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 for verdict in done:
                     mutant = next(waiting, None) if time.monotonic() < end else None
                     if mutant:
-                        running.add(pool.submit(_judge, mutant))
+                        running.add(pool.submit(_judge, stages, mutant))
                     yield verdict.result()
         except (KeyboardInterrupt, GeneratorExit):
             for process in multiprocessing.active_children():

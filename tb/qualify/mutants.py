@@ -2,10 +2,12 @@
 """Mutants of engines: their sources with many small faults, of which a plusarg selects one.
 
 pyslang reads the sources, so that only what decides or computes is changed: operators, constants,
-conditions, assignments. An expression is written in both forms, ``(number == N ? (fault) : (as it
-was))``, of one width and sign; a statement that is dropped stands behind a condition. So one
-build has all mutants. What has to be constant (parameters, ranges, generate conditions, bounds of
-loops) and the left sides of assignments stay as they are.
+conditions, assignments. An expression is written in both forms, ``(see(N, fault !== as it was) ?
+(fault) : (as it was))``, of one width and sign; a statement that is dropped stands behind a
+condition. So one build has all mutants. Without a fault it tells which of them would make a
+difference where they are; a digest of the outputs of the engines tells whether one has come there.
+What has to be constant (parameters, ranges, generate conditions, bounds of loops) and the left
+sides of assignments stay as they are.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pyslang import DiagnosticEngine
 from pyslang.parsing import Token
@@ -26,6 +29,7 @@ from pyslang.syntax import SyntaxNode
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT, relative
+from tb.dut.contract import ports_of
 from tb.dut.manifest import Manifest
 from tb.dut.ports import parse
 
@@ -34,6 +38,12 @@ PLUSARG = "pto_mutant"
 
 MOST = 20_000
 """Mutants of a build."""
+
+MOST_BITS = 4096
+"""Bits of outputs of an engine that are followed."""
+
+LINT = "// verilator lint_off IMPURE\n"
+"""First line of a source with mutants."""
 
 PACKAGE = f"""\
 package pto_mutants;
@@ -44,17 +54,23 @@ package pto_mutants;
   endfunction
   int number = chosen();
 
-  bit told = 0;
+  // What is told is kept in C++: the model would look for changes of a variable after each step.
   function automatic bit see(input int mutant, input bit differs);
-    if (number == mutant && differs && !told) begin
-      told = 1;
-      $display("{PLUSARG} %0d differs", mutant);
-    end
+    if (differs && number == 0)
+      $c("{{ static bool told[{MOST + 1}]; if (!told[", mutant, "]) VL_PRINTF(\\"{PLUSARG} %d ",
+         "differs\\\\n\\", ", mutant, "); told[", mutant, "] = true; }}");
     return number == mutant;
+  endfunction
+
+  longint digest = 0;
+  function automatic void outputs(input int bits, input bit [{MOST_BITS - 1}:0] value);
+    for (int at = 0; at < bits; at += 64)
+      digest = {{digest[62:0], digest[63]}} ^ (value[at+:64] * 64'h9e3779b97f4a7c15);
   endfunction
 endpackage
 """
-NUMBER, SEE = "pto_mutants::number", "pto_mutants::see"
+SEE, OUTPUTS = "pto_mutants::see", "pto_mutants::outputs"
+FINAL = f'final $display("{PLUSARG} outputs %h", pto_mutants::digest);'
 
 _BINARY = {
     "LessThan": ("relational", ("<=", ">=")),
@@ -113,7 +129,7 @@ class Mutant:
         file: Source, relative to the project where it lies there.
         line: Line, from 1.
         kind: One of :data:`KINDS`.
-        module: Module that it stands in.
+        modules: Modules that it stands in: more than one for a file that several include.
         start, end: Characters of the source that it changes.
         text: What takes their place; empty for a statement that is dropped.
     """
@@ -123,7 +139,7 @@ class Mutant:
     file: str
     line: int
     kind: str
-    module: str
+    modules: tuple[str, ...]
     start: int
     end: int
     text: str
@@ -140,6 +156,7 @@ class Sources:
         manifests: The engines.
         texts: Sources and files that they include, by absolute path.
         points: Mutants in the order of the sources, with number 0.
+        ends: What follows the outputs of engines, and where, for each file that ends an engine.
 
     Raises:
         PtoError: a source cannot be parsed.
@@ -160,13 +177,16 @@ class Sources:
             )
         self.texts: dict[str, str] = {}
         self._module = ""
+        self.ends: dict[str, list[tuple[int, str]]] = {}
         self._uses: dict[str, set[str]] = {}
         every = list(self._points(tree.root, changes=False, target=False))
         used = self._below_top()
         found: dict[tuple[str, int, int, str], Mutant] = {}
         for mutant in every:
-            if mutant.module in used:
-                found.setdefault((mutant.file, mutant.start, mutant.end, mutant.text), mutant)
+            if mutant.modules[0] in used:
+                key = mutant.file, mutant.start, mutant.end, mutant.text
+                modules = (*found[key].modules, *mutant.modules) if key in found else mutant.modules
+                found[key] = replace(mutant, modules=tuple(dict.fromkeys(modules)))
         taken: Counter[str] = Counter()
         self.points: list[Mutant] = []
         for mutant in found.values():
@@ -188,6 +208,17 @@ class Sources:
             found |= new
             new = {name for one in new for name in self._uses.get(one, ())} - found
         return found
+
+    def _end(self, module: Any) -> None:
+        """Notes the end of an engine, where its outputs can be followed."""
+        place = self._place(module.endmodule)
+        for one in self.manifests:
+            if place and one.module == self._module:
+                names = set(_words(module.header))
+                outputs = [port.name for port in ports_of(one.slot) if port.direction == "output"]
+                value = f"{{{', '.join(name for name in outputs if name in names)}}}"
+                text = f"always @(posedge clk_i) {OUTPUTS}($bits({value}), {value});\n{FINAL}\n"
+                self.ends.setdefault(place[0], []).append((place[1], text))
 
     def _place(self, node: SyntaxNode | Token) -> tuple[str, int, int] | None:
         """Returns file and characters of a node, None where a macro makes part of it."""
@@ -223,6 +254,7 @@ class Sources:
             return
         if kind == "ModuleDeclaration":
             self._module, changes = str(node.header.name.rawText), True  # type: ignore[attr-defined]
+            self._end(node)
         if kind == "HierarchyInstantiation":
             used = str(node.type.rawText)  # type: ignore[attr-defined]
             self._uses.setdefault(self._module, set()).add(used)
@@ -305,11 +337,20 @@ class Sources:
         line = text.count("\n", 0, start) + 1
         change = shown or f"{_short(text[start:end])} -> {_short(changed) or '(dropped)'}"
         name = f"{relative(Path(path))}:{line} {kind}: {change}"
-        return Mutant(0, name, path, line, kind, self._module, start, end, changed)
+        return Mutant(0, name, path, line, kind, (self._module,), start, end, changed)
 
 
 def _is_expression(node: SyntaxNode) -> bool:
     return node.kind.name.endswith(("Expression", "Name", "SyntaxList", "SeparatedList"))
+
+
+def _words(node: SyntaxNode) -> Iterator[str]:
+    """Yields the text of each token of a node."""
+    for part in node:
+        if isinstance(part, SyntaxNode):
+            yield from _words(part)
+        elif isinstance(part, Token):
+            yield str(part.rawText)
 
 
 def _assigns(node: SyntaxNode) -> bool:
@@ -369,7 +410,6 @@ def plant(
     folder: Path,
     *,
     alone: bool = False,
-    observed: bool = False,
 ) -> Mutated:
     """Writes the sources of engines with mutants in them.
 
@@ -378,7 +418,6 @@ def plant(
         mutants: Mutants with numbers.
         folder: Folder of the files, relative to the project; what is there is removed.
         alone: There is one mutant, and it is not switched.
-        observed: The simulation says when the chosen mutant first makes a difference where it is.
     """
     tree = ROOT / folder / "sources"
     shutil.rmtree(tree, ignore_errors=True)
@@ -393,13 +432,13 @@ def plant(
         text = sources.texts.get(path) or Path(path).read_text(BYTES)
         token.update(text.encode(BYTES))
         here = [mutant for mutant in mutants if mutant.file == relative(Path(path))]
+        ends = sources.ends.get(path, [])
         target = Path(moved(path))
         target.parent.mkdir(parents=True, exist_ok=True)
-        lint = "// verilator lint_off IMPURE\n" if here else ""
         if alone:
             target.write_text(here[0].applied(text) if here else text, BYTES)
         else:
-            target.write_text(lint + switched(text, here, observed=observed), BYTES)
+            target.write_text(LINT + switched(text, here, ends), BYTES)
     (tree / "pto_mutants.sv").write_text(PACKAGE)
     head = [] if alone else [str(tree / "pto_mutants.sv")]
     changed = []
@@ -414,29 +453,38 @@ def plant(
     return Mutated(tuple(changed), tuple(mutants), folder, token.hexdigest())
 
 
-def switched(text: str, mutants: Sequence[Mutant], *, observed: bool = False) -> str:
-    """Returns a source in which each of its mutants is chosen by its number."""
+def switched(text: str, mutants: Sequence[Mutant], ends: Sequence[tuple[int, str]] = ()) -> str:
+    """Returns a source in which each of its mutants is chosen by its number.
+
+    Args:
+        text: The source.
+        mutants: Its mutants.
+        ends: Texts that are added, and the characters before which they stand.
+    """
     order = sorted(mutants, key=lambda one: (one.start, -one.end))
-    return _switched(text, 0, len(text), order, observed)
+    parts, at = [], 0
+    for end, added in (*sorted(ends), (len(text), "")):
+        here = [one for one in order if at <= one.start < end]
+        parts += [_switched(text, at, end, here), added]
+        at = end
+    return "".join(parts)
 
 
-def _switched(text: str, start: int, end: int, mutants: Sequence[Mutant], observed: bool) -> str:
+def _switched(text: str, start: int, end: int, mutants: Sequence[Mutant]) -> str:
     parts, at, rest = [], start, list(mutants)
     while rest:
         first = rest[0]
         own = [one for one in rest if (one.start, one.end) == (first.start, first.end)]
         inside = [one for one in rest if one.start < first.end and one not in own]
         rest = [one for one in rest if one not in own and one not in inside]
-        form = _switched(text, first.start, first.end, inside, observed)
+        form = _switched(text, first.start, first.end, inside)
+        as_it_was = text[first.start : first.end]
         for mutant in own:
-            chosen = f"{NUMBER} == {mutant.number}"
-            if observed:
-                differs = f"({mutant.text}) !== ({form})" if mutant.text else "1'b1"
-                chosen = f"{SEE}({mutant.number}, {differs})"
             if mutant.text:
-                form = f"({chosen} ? ({mutant.text}) : ({form}))"
+                differs = f"({mutant.text}) !== ({as_it_was})"
+                form = f"({SEE}({mutant.number}, {differs}) ? ({mutant.text}) : ({form}))"
             else:
-                form = f"begin if (!({chosen})) {form} end"
+                form = f"begin if (!{SEE}({mutant.number}, 1'b1)) {form} end"
         parts += [text[at : first.start], form]
         at = first.end
     return "".join([*parts, text[at:end]])

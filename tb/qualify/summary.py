@@ -105,7 +105,7 @@ class Summary:
             spent = sum(verdict.seconds for verdict in self.verdicts.values())
             lines.append(
                 f"  cost        median {median(sent or [0]):.0f} transactions to the failure, "
-                f"{spent / len(self.verdicts):.1f} s a mutant"
+                f"{spent / len(self.verdicts):.1f} s of processor time a mutant"
             )
         return lines
 

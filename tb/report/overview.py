@@ -155,7 +155,7 @@ def _tiles(view: RegressionView) -> list[Tile]:
         series = [(one.name, get(one)) for one in view.trend]
         return Tile(label, value, detail, kind, good, series, change(series))
 
-    return [
+    tiles = [
         tile(
             "Pass rate",
             f"{percent_text(figures.pass_rate)} %",
@@ -193,6 +193,11 @@ def _tiles(view: RegressionView) -> list[Tile]:
             good=0,
         ),
     ]
+    if figures.kill_rate is not None:
+        value = f"{percent_text(figures.kill_rate)} %"
+        detail = f"{number(figures.killed)} of {number(figures.planted)} found"
+        tiles.append(tile("Planted faults", value, detail, "figures.kill_rate", "percent"))
+    return tiles
 
 
 def _code(view: RegressionView) -> list[CodeRow]:

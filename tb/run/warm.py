@@ -45,6 +45,12 @@ class WarmSimulator:
     def __init__(self, most: int = 1) -> None:
         self._most = most
         self._loaded: dict[tuple[str, ...], _Loaded] = {}
+        self._last: Forked | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Processor time of the last simulation, known when it has ended."""
+        return self._last.seconds if self._last else 0.0
 
     def start(
         self, words: Sequence[str], folder: Path, env: Mapping[str, str], log: BinaryIO
@@ -71,7 +77,7 @@ class WarmSimulator:
         except OSError:
             loaded.close()
             raise
-        self._loaded[key] = loaded
+        self._loaded[key], self._last = loaded, forked
         return forked
 
     def close(self) -> None:
@@ -128,11 +134,16 @@ class _Loaded:
 
 
 class Forked:
-    """A simulation that was forked; see :class:`tb.run.launch.Process`."""
+    """A simulation that was forked; see :class:`tb.run.launch.Process`.
+
+    Attributes:
+        seconds: Its processor time, known when it has ended.
+    """
 
     def __init__(self, pid: int, results: socket.socket) -> None:
         self.pid = pid
         self.returncode: int | None = None
+        self.seconds = 0.0
         self._results = results
 
     def wait(self, timeout: float | None = None) -> int:
@@ -149,7 +160,8 @@ class Forked:
                 raise subprocess.TimeoutExpired(["simulation"], timeout or 0.0) from None
             finally:
                 self._results.settimeout(None)
-            self.returncode = int(status) if status else -signal.SIGKILL
+            code, seconds = status.split() or (-signal.SIGKILL, 0)
+            self.returncode, self.seconds = int(code), float(seconds)
         return self.returncode
 
     def poll(self) -> int | None:
@@ -184,8 +196,9 @@ def serve() -> None:
             return
         os.close(files[0])
         requests.send(str(pid).encode())
-        _, status = os.waitpid(pid, 0)
-        requests.send(str(os.waitstatus_to_exitcode(status)).encode())
+        _, status, used = os.wait4(pid, 0)
+        seconds = used.ru_utime + used.ru_stime
+        requests.send(f"{os.waitstatus_to_exitcode(status)} {seconds}".encode())
 
 
 def _take_over(request: dict[str, object], log: int) -> None:

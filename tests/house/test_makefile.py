@@ -275,25 +275,31 @@ def test_test_needs_both_simulators(project: Project) -> None:
     assert [call[2] for call in project.calls()] == ["icarus", "fst", "tests"]
 
 
-@pytest.mark.parametrize("failing", ["", "tb nightly", "pytest"])
-def test_a_full_regression_runs_all_tests_afterwards_and_shows_their_results(
-    project: Project, failing: str
+@pytest.mark.parametrize(
+    ("failing", "code"),
+    [("", "1"), ("tb nightly", "1"), ("pytest", "1"), ("tb qualify", "1"), ("tb qualify", "2")],
+)
+def test_a_full_regression_plants_faults_and_runs_all_tests_and_shows_the_results(
+    project: Project, failing: str, code: str
 ) -> None:
-    done = project.make("nightly", "FULL=1", PTO_FAKE_FAIL=failing or "none")
-    assert (done.returncode == 0) == (not failing)
-    *_, night, tests, page = project.calls()
-    assert (night[1:3], tests[1], page[1:4]) == (
+    """Planted faults that are not found fail no regression; those that cannot be planted do."""
+    done = project.make("nightly", "FULL=1", PTO_FAKE_FAIL=failing or "none", PTO_FAKE_CODE=code)
+    assert (done.returncode == 0) == ((failing, code) in (("", "1"), ("tb qualify", "1")))
+    *_, night, faults, tests, page = project.calls()
+    assert (night[1:3], faults[1:3], tests[1], page[1:4]) == (
         ["tb", "nightly"],
+        ["tb", "qualify"],
         "pytest",
         ["tb", "report", "--tests"],
     )
     assert f"--junitxml={page[4]}" in tests
+    assert ("--faults" in page) == ((failing, code) != ("tb qualify", "2"))
 
 
 def test_a_regression_that_did_not_begin_takes_in_no_results(project: Project) -> None:
     done = project.make("nightly", "FULL=1", PTO_FAKE_FAIL="tb nightly", PTO_FAKE_CODE="2")
     assert done.returncode != 0
-    assert [call[1] for call in project.calls()[-2:]] == ["tb", "pytest"]
+    assert [call[1] for call in project.calls()[-3:]] == ["tb", "tb", "pytest"]
 
 
 @pytest.mark.parametrize("failing", ["tb run", "tb.setup.install icarus"])

@@ -194,6 +194,26 @@ def test_the_command_that_repeats_a_run_names_its_database(
     assert f"--db {url}" in (tmp_path / "report/runs.html").read_text()
 
 
+def test_planted_faults_are_shown_on_the_first_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without any there is no tile."""
+    url, faults = f"sqlite:///{tmp_path}/results.db", tmp_path / "qualify.json"
+    page = tmp_path / "report/index.html"
+    with Store.open(url) as store:
+        name = made.add_regression(store, made.START, runs=2)
+        change(store, folder=str(tmp_path))
+    report_command(name, None, url)
+    assert "Planted faults" not in page.read_text()
+    faults.write_text('{"rate": {"killed": 99, "judged": 100}}')
+    report_command(name, None, url, faults=faults)
+    assert "faults     99 of 100 planted faults found, 99.0 %" in capsys.readouterr().out
+    assert "99 of 100 found" in page.read_text()
+    faults.write_text("{}")
+    with pytest.raises(PtoError, match="planted faults cannot be read"):
+        report_command(name, None, url, faults=faults)
+
+
 def test_a_dry_run_lists_the_runs_that_would_be_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
+import subprocess
+import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -23,6 +26,7 @@ from tb.qualify.page import write_page
 from tb.qualify.summary import Summary, rate
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
+from tb.run.warm import WarmSimulator
 
 RAM, FIFO = "rtl_stubs/common/pto_ram.sv", "rtl_stubs/common/pto_fifo.sv"
 WIDTHS = Widths(128, 128, 4)
@@ -110,12 +114,15 @@ def test_a_fault_changes_one_place_and_all_can_be_switched(small: Manifest) -> N
     assert [mutant.number for mutant in every] == list(range(1, len(every) + 1))
     text = mutants.switched(SMALL, [one for one in every if one.file.endswith("small.sv")])
     negated = next(one for one in every if "!sum[0]" in one.name and one.kind == "negation")
-    assert f"({mutants.NUMBER} == {negated.number} ? (!(!sum[0])) : " in text
+    seen = f"({mutants.SEE}({negated.number}, (!(!sum[0])) !== (!sum[0])) ? (!(!sum[0])) : ("
+    assert seen in text
     assert negated.applied(SMALL) == SMALL.replace("!sum[0]", "!(!sum[0])")
     dropped = next(one for one in every if one.kind == "assignment" and "!sum" in one.name)
-    assert f"else begin if (!({mutants.NUMBER} == {dropped.number})) y <= " in text
-    watched = mutants.switched(SMALL, [negated], observed=True)
-    assert f"({mutants.SEE}({negated.number}, (!(!sum[0])) !== (!sum[0])) ? (" in watched
+    assert f"else begin if (!{mutants.SEE}({dropped.number}, 1'b1)) y <= " in text
+    ends = [(SMALL.index("endmodule"), "always @(posedge clk_i) followed;\n")]
+    assert "  end\nalways @(posedge clk_i) followed;\nendmodule\nmodule part" in mutants.switched(
+        SMALL, every[-2:], ends
+    )
     assert "else ;" in dropped.applied(SMALL)
     shift = next(one for one in every if one.kind == "shift")
     (included,) = (text for path, text in sources.texts.items() if path.endswith("small.vh"))
@@ -176,7 +183,7 @@ def test_verdicts_are_read_again_unless_the_netlist_differs(tmp_path: Path) -> N
 def test_a_page_shows_survivors_and_marks_lines(tmp_path: Path) -> None:
     found = [
         mutants.Mutant(
-            at, f"{file}:{line} constant: 1 -> 2", file, line, "constant", "m", 0, 1, "2"
+            at, f"{file}:{line} constant: 1 -> 2", file, line, "constant", ("m",), 0, 1, "2"
         )
         for at, (file, line) in enumerate(((RAM, 24), (FIFO, 37), (FIFO, 37)), 1)
     ]
@@ -204,12 +211,11 @@ def test_an_unknown_test_and_a_source_that_does_not_parse_are_errors(tmp_path: P
 
 def test_engines_that_fail_without_a_fault_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     failed = RunRecord(settings=RunSettings(), status="fail")
-    monkeypatch.setattr(judge, "build", lambda _: SimpleNamespace(inputs=""))
     monkeypatch.setattr(judge.Campaign, "run", lambda *_: failed)
     manifest = load_manifest(ROOT / "examples/axi_copy/dut.toml")
-    campaign = judge.Campaign(mutants.Mutated((manifest,), (), FOLDER, ""), WIDTHS, SEED, 1)
+    campaign = judge.Campaign(mutants.Mutated((manifest,), (), FOLDER, ""), WIDTHS, (SEED,), 1)
     with pytest.raises(PtoError, match="without a fault does not pass TEST=random: FAIL"):
-        list(judge.verdicts(campaign, [], 1))
+        judge.plain(campaign, (SEED, "random"), WarmSimulator())
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -225,33 +231,64 @@ def test_a_signal_ends_the_command_with_its_code(
     assert "the same command goes on" in capsys.readouterr().out
 
 
+CAMPAIGN = """\
+from pathlib import Path
+from tb.common.paths import ROOT
+from tb.dut.manifest import load_manifest
+from tb.dut.ports import Widths
+from tb.qualify import command
+
+if __name__ == "__main__":
+    command.FOLDER = Path("sim_build/qualify-tests")
+    copy = load_manifest(ROOT / "examples/axi_copy/dut.toml")
+    tests = ["random", "errors"]
+    raise SystemExit(
+        command.qualify_command((copy,), Widths(128, 128, 4), "", 8, 1, 0.0, 2, tests)
+    )
+"""
+
+
 @pytest.mark.sim
 @pytest.mark.long
 @pytest.mark.usefixtures("yosys")
-def test_mutants_of_an_example_are_judged_and_judged_once(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The second command has all verdicts; one that was lost is made again, and is the same."""
-    monkeypatch.setattr(command, "FOLDER", Path("sim_build/qualify-tests"))
-    copy = load_manifest(ROOT / "examples/axi_copy/dut.toml")
-    arguments = ((copy,), WIDTHS, "", 8, 1, 0.0, 2, ["random", "errors"])
-    command.qualify_command(*arguments)
+def test_a_campaign_that_is_interrupted_goes_on_and_finds_the_same(tmp_path: Path) -> None:
+    """The signal comes after the second verdict; a campaign of one go has the same verdicts."""
+    (tmp_path / "campaign.py").write_text(CAMPAIGN)
+    words = [sys.executable, str(tmp_path / "campaign.py")]
     folder = ROOT / "sim_build/qualify-tests"
-    first = json.loads((folder / "qualify.json").read_text())
-    assert first["drawn"] == len(first["mutants"]) == 8
-    assert first["rate"]["killed"] >= 3, capsys.readouterr().out
-    survivors = [one for one in first["mutants"] if one["result"] == SURVIVED]
-    assert all(one["how"].startswith("differs in ") for one in survivors)
-    lines = (folder / "axi_copy/verdicts.jsonl").read_text().splitlines()
-    (folder / "axi_copy/verdicts.jsonl").write_text("\n".join([*lines[:5], ""]))
-    command.qualify_command(*arguments)
-    assert "4 have a verdict of an earlier command" in capsys.readouterr().out
-    second = json.loads((folder / "qualify.json").read_text())
-    both = [
-        [(one["name"], one["result"], one["test"], one["how"]) for one in each["mutants"]]
-        for each in (first, second)
-    ]
-    assert both[0] == both[1]
+    shutil.rmtree(folder, ignore_errors=True)
+
+    def run(verdicts: int = 100) -> tuple[int, str]:
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=env, cwd=ROOT) as ran:
+            lines, found = [], 0
+            for line in ran.stdout or ():
+                lines.append(line)
+                found += " of 8 " in line
+                if found == verdicts:
+                    ran.send_signal(signal.SIGTERM)
+                    verdicts = 100
+        return ran.returncode, "".join(lines)
+
+    def judged() -> dict[str, tuple[str, str, str]]:
+        found = json.loads((folder / "qualify.json").read_text())
+        assert found["drawn"] == len(found["mutants"]) == 8
+        return {one["name"]: (one["result"], one["test"], one["how"]) for one in found["mutants"]}
+
+    code, printed = run(verdicts=2)
+    assert (code, "the same command goes on" in printed) == (143, True), printed
+    assert not list(folder.glob("qualify.json"))
+    kept = (folder / "axi_copy/verdicts.jsonl").read_text().splitlines()[1:]
+    assert len(kept) >= 2
+    code, printed = run()
+    assert f"  {len(kept)} have a verdict of an earlier command" in printed
+    first = judged()
+    results = [result for result, _, _ in first.values()]
+    assert results.count(KILLED) >= 3, printed
+    assert code == int(SURVIVED in results)
+    shutil.rmtree(folder)
+    assert run()[0] == code
+    assert judged() == first
 
 
 @pytest.mark.sim
@@ -262,7 +299,7 @@ def test_a_mutant_that_does_not_build_breaks_no_other() -> None:
     one, two = mutants.draw(sources, 2, 1)
     bad = replace(two, text="not_declared")
     folder = FOLDER / "unbuildable"
-    campaign = judge.Campaign(mutants.plant(sources, [one, bad], folder), WIDTHS, SEED, 1)
+    campaign = judge.Campaign(mutants.plant(sources, [one, bad], folder), WIDTHS, (SEED,), 1)
     built, broken = judge.buildable(campaign, sources)
     assert [(verdict.name, verdict.result) for verdict in broken] == [(bad.name, BROKEN)]
     assert built.engine.mutants == (one,)
@@ -286,6 +323,6 @@ def test_what_changes_nothing_is_proven_and_what_changes_is_not(
     every = mutants.draw(sources, 100, 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(equal, "STANDARD_PARAMETERS", ())
-        told = list(equal.equivalent(sources, every, WIDTHS, SEED, FOLDER / "small"))
+        told = list(equal.equivalent(sources, every, WIDTHS, [SEED], FOLDER / "small"))
     same = {mutant.name.partition(": ")[2] for mutant, proven in told if proven}
     assert same == {"8'd3 -> 8'd2", "8'd3 -> 8'd4"}

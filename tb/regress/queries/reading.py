@@ -132,6 +132,8 @@ def _of_counts(row: RegressionRunTable, states: Counter[str], sums: Mapping[str,
         builds=len(builds),
         build_seconds=in_builds,
         lost=int(sums["lost"]),
+        killed=int(row.figures.get("killed", 0)),
+        planted=int(row.figures.get("planted", 0)),
     )
 
 

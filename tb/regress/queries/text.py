@@ -229,6 +229,9 @@ def closing(view: RegressionView, page: str, *, passed: bool) -> RenderableType:
             f"{kind} {percent_text(value)} %" for kind, value in regression_run.code.items()
         )
         lines.append(f"code       {kinds}")
+    if figures.kill_rate is not None:
+        found = f"{figures.killed} of {figures.planted} planted faults"
+        lines.append(f"faults     {found} found, {percent_text(figures.kill_rate)} %")
     if figures.lost:
         lines.append(f"lost       {figures.lost} attempts, with their workers")
     lines += _plan(view)

@@ -51,6 +51,7 @@ class Figures:
         workers: Number of workers.
         builds: Builds made, ``build_seconds`` their time.
         lost: Attempts that a worker was lost with.
+        killed, planted: Faults found, of those planted in the engines and judged.
     """
 
     planned: int = 0
@@ -70,6 +71,13 @@ class Figures:
     builds: int = 0
     build_seconds: float = 0.0
     lost: int = 0
+    killed: int = 0
+    planted: int = 0
+
+    @property
+    def kill_rate(self) -> float | None:
+        """Percent of the planted faults that were found, None without any."""
+        return 100.0 * self.killed / self.planted if self.planted else None
 
     @property
     def pass_rate(self) -> float:

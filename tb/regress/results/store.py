@@ -197,6 +197,19 @@ class Store(RegressionRuns):
 
         self._write(body)
 
+    def note_faults(self, regression_run: str, killed: int, planted: int) -> None:
+        """Writes how many planted faults were found, in place of earlier counts."""
+
+        def body(connection: Connection) -> None:
+            mine = RegressionRunTable.id == self._regression_id(connection, regression_run)
+            figures = connection.execute(
+                select(RegressionRunTable.figures).where(mine).with_for_update()
+            ).scalar_one()
+            found = {**figures, "killed": killed, "planted": planted}
+            connection.execute(update(RegressionRunTable).where(mine).values(figures=found))
+
+        self._write(body)
+
     def note_rerun(
         self, run_id: int, outcome: Outcome, *, state: RunState, identity: str = ""
     ) -> bool:
