@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of a worker of a regression: build, run, or run again with waves.
+"""Jobs of a worker of a regression: build, run, or run again with waves and make small.
 
 :mod:`tb.regress` names :func:`execute` without importing it, so that it knows no simulator.
 """
@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import shutil
+import traceback
 from datetime import UTC, datetime
 from pathlib import Path
 
 from tb.common.errors import PtoError
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
+from tb.record.shrunk import Shrunk
 from tb.regress.workers.job import Job, Outcome, blank, here
 from tb.run.build import build
 from tb.run.console import Console
@@ -34,6 +36,8 @@ def execute(job: Job) -> Outcome:
                 outcome.inputs = _build(job.settings)
             else:
                 outcome.record = _run(job)
+                if job.failed:
+                    outcome.shrunk = _shrunk(job.failed, outcome.record)
     except PtoError as error:
         outcome.error = str(error)
     except KeyboardInterrupt:
@@ -66,6 +70,24 @@ def _run(job: Job) -> RunRecord:
         folder=Path(job.folder),
         inputs=job.inputs,
     )
+
+
+def _shrunk(failed: str, again: RunRecord) -> Shrunk | None:
+    """Makes the failure of a run small; raises nothing, since its rerun counts in any case."""
+    from tb.programs.options import ProgramOptions
+    from tb.programs.shrink_command import shrink_command
+
+    if again.status == "interrupted":
+        return None
+    try:
+        return shrink_command(failed, ProgramOptions(), {})
+    except PtoError as error:
+        return Shrunk(error=error.what)
+    except KeyboardInterrupt:
+        return Shrunk(error="it was ended before its time")
+    except Exception as error:
+        traceback.print_exc()
+        return Shrunk(error=f"{type(error).__name__}: {error}")
 
 
 def outcome_of(job: Job, record: RunRecord, folder: Path) -> Outcome:

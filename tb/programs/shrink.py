@@ -37,6 +37,7 @@ from tb.programs.simpler import (
 )
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
+from tb.record.shrunk import Shrunk
 from tb.record.signature import Signature, check_of, checks_of, signature_of, title
 from tb.run.console import Console
 
@@ -316,7 +317,7 @@ def shrink(
     target: Path,
     seconds: float,
     say: Callable[[str], None] = print,
-) -> Judge:
+) -> Shrunk:
     """Makes a failing program small, and writes it.
 
     Args:
@@ -327,9 +328,6 @@ def shrink(
         target: The result; its setup and memory contents are written beside it.
         seconds: Limit of the search.
         say: Prints a line.
-
-    Returns:
-        What has simulated the candidates.
 
     Raises:
         PtoError: it cannot be made small, or the result cannot be written.
@@ -347,7 +345,8 @@ def shrink(
     settings = one.settings.model_copy(update={"profile": case.profile})
     command = replay_command(settings, target)
     header = "\n".join([title(one.check), judge.report(case).splitlines()[0], f"repeat: {command}"])
-    for path, data in files_of(case, target, header).items():
+    files = files_of(case, target, header)
+    for path, data in files.items():
         write_bytes(path, data)
     if not case.job.loads:
         target.with_suffix(MEMORY_SUFFIX).unlink(missing_ok=True)
@@ -358,4 +357,10 @@ def shrink(
     say(f"in       {judge.elapsed:.1f} s, {counted(judge.simulations, 'simulation')}")
     say(f"written  {relative(target)}")
     say(f"repeat   {command}")
-    return judge
+    return Shrunk(
+        program=relative(target),
+        text=files[target].decode(),
+        ops_before=len(one.case.ops),
+        ops=len(case.ops),
+        command=command,
+    )

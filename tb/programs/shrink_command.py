@@ -17,9 +17,10 @@ from tb.common.errors import PtoError
 from tb.common.paths import BUILD_ROOT, relative
 from tb.programs.files import SUFFIX
 from tb.programs.options import ProgramOptions
-from tb.programs.shrink import NAME, Failing, Judge, Run, failing, shrink
+from tb.programs.shrink import NAME, Failing, Run, failing, shrink
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
+from tb.record.shrunk import Shrunk
 from tb.record.signature import checks_of, title
 from tb.run.console import Console
 from tb.run.folder import RECORD, load_record
@@ -43,7 +44,7 @@ def shrink_command(
     machine: Mapping[str, Any],
     out: Path | None = None,
     seconds: float = LIMIT,
-) -> None:
+) -> Shrunk:
     """Makes a failure small and prints how to repeat it.
 
     Args:
@@ -66,8 +67,8 @@ def shrink_command(
         record = read_run(path) if path.is_dir() or path.suffix == ".json" else None
         sim = record.settings.sim if record else machine["sim"]
         launcher = Launcher(start=warm.start) if sim in FORKING else NEW_PROCESS
-        shrink_input(path, record, options, machine, partial(run_once, launcher=launcher), out,
-                     seconds)  # fmt: skip
+        run = partial(run_once, launcher=launcher)
+        return shrink_input(path, record, options, machine, run, out, seconds)
     finally:
         warm.close()
 
@@ -80,7 +81,7 @@ def shrink_input(
     run: Run,
     out: Path | None,
     seconds: float,
-) -> Judge:
+) -> Shrunk:
     """Makes a program, or the failure of a run, small; see :func:`shrink_command`."""
     BUILD_ROOT.mkdir(exist_ok=True)
     with TemporaryDirectory(prefix="shrink-", dir=BUILD_ROOT) as made:

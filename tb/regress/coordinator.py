@@ -313,7 +313,7 @@ class Coordinator:
         self._count(failed=run.state != "pass", transactions=record.transactions)
         if run.bucket and rerun and run.bucket not in self._seen:
             self._seen.add(run.bucket)
-            self._ask_rerun(job, record, run.id)
+            self._ask_rerun(job, record, run.id, job.folder)
 
     def _count(self, *, failed: bool, transactions: int = 0) -> None:
         self.tally.done += 1
@@ -345,9 +345,9 @@ class Coordinator:
             run_id = bucket.example_run.id
             _, job, record = self.store.planned(run_id)
             if not bucket.reruns and record is not None:
-                self._ask_rerun(job, record, run_id)
+                self._ask_rerun(job, record, run_id, bucket.example_run.folder)
 
-    def _ask_rerun(self, job: Job, record: RunRecord, run_id: int) -> None:
+    def _ask_rerun(self, job: Job, record: RunRecord, run_id: int, folder: str) -> None:
         if record.status == "error":
             return
         if self._reruns_left <= 0:
@@ -361,6 +361,7 @@ class Coordinator:
                 "settings": rerun_settings(record),
                 "inputs": "",
                 "attempt": 1,
+                "failed": folder,
                 "expected_seconds": RERUN_SECONDS,
                 "timeout": BUILD_TIMEOUT + PATIENCE * job.timeout,
             }

@@ -136,6 +136,7 @@ def _context(view: RegressionView, bucket: Bucket, runs: Sequence[RunRow]) -> di
         "damaged": drawing is None and bool(example.picture and example.picture.rows),
         "text": example.text,
         "rerun": view.rerun(bucket.example_run.id),
+        "shrunk": bucket.shrunk,
     }
 
 

@@ -57,7 +57,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "tb.report": ("tb.common", "tb.coverage", "tb.record", "tb.regress.queries.views"),
     "tb.nightly": (
-        *("tb.common", "tb.coverage", "tb.dut", "tb.record", "tb.regress", "tb.report", "tb.run"),
+        *("tb.common", "tb.coverage", "tb.dut", "tb.programs", "tb.record", "tb.regress"),
+        *("tb.report", "tb.run"),
     ),
     "tb.benchmark": (
         *("sequences", "tb.common", "tb.dut", "tb.env", "tb.harness", "tb.isa", "tb.record"),

@@ -23,6 +23,7 @@ from tb.record.failure import Failure
 from tb.record.outside import OutsideGroup, OutsideRow
 from tb.record.record import CoverageSummary, RunRecord, RunStatus, Times
 from tb.record.settings import RunSettings
+from tb.record.shrunk import Shrunk
 from tb.regress.queries.views import Figures, RunState
 from tb.regress.results.store import Store
 from tb.regress.workers.job import Job, Lost, Outcome
@@ -274,6 +275,10 @@ def write(
     return found.id, found.bucket
 
 
+SHRUNK = Shrunk("runs/one/1/shrunk.pto", "module { }", 12, 1, "make program PROGRAM=shrunk.pto")
+"""Of each failure that was run again."""
+
+
 def _again(store: Store, run: int, outcome: Outcome, state: RunStatus, identity: str) -> None:
     assert outcome.record is not None
     record = outcome.record.model_copy(update={"status": state})
@@ -284,6 +289,7 @@ def _again(store: Store, run: int, outcome: Outcome, state: RunStatus, identity:
             "record": record,
             "waves": f"{folder}/waves.fst",
             "timeline": f"{folder}/timeline.json",
+            "shrunk": SHRUNK,
         }
     )
     store.note_rerun(run, again, state=state, identity=identity)

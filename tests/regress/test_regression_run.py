@@ -310,6 +310,8 @@ def test_the_first_failure_of_each_bucket_is_run_again_with_waves(
     assert [job.key for job in reruns] == ["rerun-random-c-s2", "rerun-random-c-s4"]
     assert all(job.settings.waves and job.settings.timeline for job in reruns)
     assert all(job.timeout > BUILD_TIMEOUT for job in reruns), "waves have time to be built"
+    places = [regression.folder / regression.name / f"runs/random-c-s{at}/1" for at in (2, 4)]
+    assert [job.failed for job in reruns] == list(map(str, places)), "what is made small"
     assert tally.failed == 3
     assert regression.states() == ["pass", "fail", "fail", "fail"]
 
@@ -359,8 +361,11 @@ def test_a_rerun_that_was_missed_is_made_up_for_and_none_is_made_twice(
         regression.coordinate(interrupted)
     regression.resume()
     _, _, seen = regression.coordinate(fails)
-    reruns = [job.key for job in seen if job.kind == "rerun"]
-    assert sorted(reruns) == ["rerun-random-c-s1", "rerun-random-c-s2"]
+    reruns = sorted((job.key, job.failed) for job in seen if job.kind == "rerun")
+    place = regression.folder / regression.name / "runs"
+    assert reruns == [
+        (f"rerun-{key}", str(place / key / "1")) for key in ("random-c-s1", "random-c-s2")
+    ]
     regression.resume()
     assert regression.coordinate(fails)[2] == []
 

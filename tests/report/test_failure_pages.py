@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from tb.record.failure import Picture, PictureRow
+from tb.record.shrunk import Shrunk
 from tb.regress.plan.testplan import Known
 from tb.regress.queries.views import Bucket, RegressionView
 from tb.report.failure_pages import MOST_RUNS, failure_pages
 from tb.report.page import Page, bucket_path
 from tb.report.site import write
+from tests.regress.made import SHRUNK
 from tests.report.pages import Parsed
 from tests.report.sample import NOTHING, sample_view
 
@@ -141,6 +143,19 @@ def test_paths_of_files_are_shown(view: RegressionView, tmp_path: Path) -> None:
     words = words_of(view, replace(item, reruns=(again,)), tmp_path)
     assert f"surfer '{waves}'" in words
     assert "gone.json (not there)" in words
+
+
+def test_a_failure_is_shown_made_small_or_the_reason_why_not(
+    view: RegressionView, tmp_path: Path
+) -> None:
+    item = bucket(view, "data")
+    words = words_of(view, item, tmp_path / "small")
+    for word in ("12 ops to 1", SHRUNK.program, SHRUNK.text, SHRUNK.command):
+        assert word in words
+    again = replace(item.reruns[0], shrunk=Shrunk(error="no program <repeats> it"))
+    words = words_of(view, replace(item, reruns=(again,)), tmp_path / "none")
+    assert "Made small no program <repeats> it" in words
+    assert SHRUNK.command not in words
 
 
 def test_the_picture_shows_each_wrong_byte(view: RegressionView, site: Path) -> None:

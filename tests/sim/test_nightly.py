@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.regress.queries import history
 from tb.regress.results.store import Store
+from tb.report.page import bucket_path
 
 pytestmark = pytest.mark.sim
 
@@ -133,8 +136,17 @@ def test_a_bug_gives_few_buckets_and_a_command_that_repeats_it(
     assert all(rerun.state == "fail" for rerun in first.reruns)
     assert Path(first.reruns[0].waves).stat().st_size > 0
     assert Path(first.reruns[0].timeline).stat().st_size > 0
-    page = regressions.folder / regression.name / "report/failures.html"
-    assert first.id in page.read_text()
+    report = regressions.folder / regression.name / "report"
+    assert first.id in (report / "failures.html").read_text()
+    small = first.shrunk
+    assert small
+    assert (small.ops, small.error) == (1, "")
+    folder = Path(first.example_run.folder)
+    assert sorted(path.suffix for path in folder.glob("shrunk.*")) == [".pto", ".toml"]
+    assert (folder / "shrunk.pto").read_text() == small.text
+    page = json.loads((report / bucket_path(first.id)).with_suffix(".json").read_text())
+    assert page["shrunk"] == asdict(small)
+    assert f"           {small.size}: {small.command}" in done.stdout.splitlines()
     repeat = re.search(r"^repeat +(make .*)$", done.stdout, re.MULTILINE)
     assert repeat
     options = dict(word.split("=", 1) for word in shlex.split(repeat[1])[1:])

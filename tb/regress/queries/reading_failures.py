@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tb.record.failure import Failure
+from tb.record.shrunk import Shrunk
 from tb.record.signature import bucket_id, signature_of, title
 from tb.regress.queries import reading
 from tb.regress.queries.views import Bucket, RegressionRun, Rerun, RunRow
@@ -102,13 +104,14 @@ def _bucket(mine: Sequence[RunTable], example_run: RunRow, seen: Sequence[str]) 
         regression_runs=len(seen),
         example=example,
         example_run=example_run,
-        reruns=tuple(
-            Rerun(row.id, **{**again, "when": datetime.fromisoformat(again["when"])})
-            for row in mine
-            for again in row.reruns
-        ),
+        reruns=tuple(_rerun(row.id, again) for row in mine for again in row.reruns),
         later=_later(mine),
     )
+
+
+def _rerun(run: int, again: Mapping[str, Any]) -> Rerun:
+    shrunk = Shrunk(**again["shrunk"]) if again.get("shrunk") else None
+    return Rerun(run, **{**again, "when": datetime.fromisoformat(again["when"]), "shrunk": shrunk})
 
 
 def _later(mine: Iterable[RunTable]) -> tuple[tuple[str, str, int], ...]:

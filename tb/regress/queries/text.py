@@ -309,4 +309,7 @@ def _failures(view: RegressionView) -> list[RenderableType]:
     again = view.rerun(first.id)
     parts += [Text(""), Text(f"repeat     {first.command or again}")]
     parts.append(Text(f"           or: {again}"))
+    shrunk = unknown[0].shrunk if unknown else None
+    if shrunk and shrunk.command:
+        parts.append(Text(f"           {shrunk.size}: {shrunk.command}"))
     return parts

@@ -19,6 +19,7 @@ from tb.coverage.model import Coverage
 from tb.record.failure import Failure
 from tb.record.outside import OutsideGroup
 from tb.record.settings import DEFAULT_PROFILE
+from tb.record.shrunk import Shrunk
 from tb.regress.plan.testplan import Known as Known
 
 RegressionStatus = Literal["running", "complete", "budget", "failures", "interrupted"]
@@ -194,6 +195,7 @@ class Rerun:
         when: Its end.
         waves, timeline: Paths, or empty.
         message: Of its record.
+        shrunk: Its failure made small.
     """
 
     run: int
@@ -202,6 +204,7 @@ class Rerun:
     waves: str = ""
     timeline: str = ""
     message: str = ""
+    shrunk: Shrunk | None = None
 
 
 @dataclass(frozen=True)
@@ -239,6 +242,11 @@ class Bucket:
     example_run: RunRow
     reruns: tuple[Rerun, ...] = ()
     later: tuple[tuple[str, str, int], ...] = ()
+
+    @property
+    def shrunk(self) -> Shrunk | None:
+        """The failure made small, if that was tried."""
+        return next((again.shrunk for again in self.reruns if again.shrunk), None)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ stored once: a second one is refused. Queries of pages and commands are in
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, insert, select, update
@@ -230,6 +231,7 @@ class Store(RegressionRuns):
         again = {
             "state": state, "when": outcome.ended.isoformat(), "waves": outcome.waves,
             "timeline": outcome.timeline, "message": message or outcome.error,
+            "shrunk": outcome.shrunk and asdict(outcome.shrunk),
         }  # fmt: skip
 
         def body(connection: Connection) -> bool:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
+from tb.record.shrunk import Shrunk
 
 JobKind = Literal["build", "run", "rerun"]
 
@@ -22,7 +23,7 @@ class Job(BaseModel):
     Attributes:
         key: Name of the job, unique in its regression run, fit for a folder.
         kind: ``build`` compiles what runs share, ``run`` runs, ``rerun`` runs a failing run again
-            with waves and timeline.
+            with waves and timeline, and makes it small.
         settings: Settings of the run; of a build, those of one of its runs.
         config: Name of the build that the job needs or makes.
         folder: Where the job may write; each attempt gets one of its own.
@@ -30,6 +31,7 @@ class Job(BaseModel):
         timeout: Seconds that the job may take.
         expected_seconds: How long it will probably take, for the budget.
         attempt: 1, and one more each time that it lost its worker.
+        failed: Of a rerun, the folder of the run that failed, which is made small; or empty.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -43,6 +45,7 @@ class Job(BaseModel):
     timeout: float = Field(600.0, gt=0)
     expected_seconds: float = Field(10.0, ge=0)
     attempt: int = Field(1, ge=1)
+    failed: str = ""
 
 
 class Outcome(BaseModel):
@@ -58,6 +61,7 @@ class Outcome(BaseModel):
         coverage: Functional coverage of the run as the text of its JSON file, or empty.
         code_coverage: Path of the run's ``coverage.dat``, or empty.
         waves, timeline: Paths of these files, or empty.
+        shrunk: Of a rerun, the failure made small.
         stopped: The coordinator ended the job: it is neither good nor bad, and not done.
     """
 
@@ -76,6 +80,7 @@ class Outcome(BaseModel):
     code_coverage: str = ""
     waves: str = ""
     timeline: str = ""
+    shrunk: Shrunk | None = None
     stopped: bool = False
 
     @property
