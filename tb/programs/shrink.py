@@ -28,6 +28,7 @@ from tb.language.trace import Compute, Move
 from tb.programs.case import MEMORY_SUFFIX, Case, case_of, files_of, size_text
 from tb.programs.command import Replay
 from tb.programs.options import ProgramOptions
+from tb.programs.reference import BuildConsole, Run, differences, replayed
 from tb.programs.simpler import (
     fewest,
     operands,
@@ -39,7 +40,6 @@ from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.record.shrunk import Shrunk
 from tb.record.signature import Signature, check_of, checks_of, signature_of, title
-from tb.run.console import Console
 
 NAME = "shrunk.pto"
 """Name of the result unless another is given."""
@@ -48,9 +48,6 @@ CANDIDATE = "candidate.pto"
 
 OWN_CHECK = "check"
 """Kind of the failures that the text of a program or of its setup causes."""
-
-Run = Callable[..., RunRecord]
-"""Runs a test: :func:`tb.run.run.run_once`, perhaps with some of its arguments."""
 
 
 @dataclass(frozen=True)
@@ -149,26 +146,6 @@ class Judge:
         return time.monotonic() - self._begin
 
 
-class _BuildConsole(Console):
-    """Shows the build of a run, and nothing else."""
-
-    def building(self, plan: Any) -> Any:
-        return Console().building(plan)
-
-
-def replayed(made: Replay, run: Run, folder: Path, console: Console | None = None) -> RunRecord:
-    """Returns the record of a replay.
-
-    Raises:
-        KeyboardInterrupt: it was interrupted.
-    """
-    console = console or Console(quiet=True)
-    record = run(made.settings, made.planned, files=made.files, console=console, folder=folder)
-    if record.status == "interrupted":
-        raise KeyboardInterrupt
-    return record
-
-
 def failing(
     path: Path,
     options: ProgramOptions,
@@ -194,7 +171,7 @@ def failing(
         PtoError: it cannot run.
     """
     made = Replay.make([str(path)], options, machine)
-    record = replayed(made, run, folder, _BuildConsole(quiet=True))
+    record = replayed(made, run, folder, BuildConsole(quiet=True))
     checks = checks_of(record)
     if record.passed or (check and check not in checks):
         return "passes" if record.passed else f"fails differently: {title(checks[0])}"
@@ -344,10 +321,8 @@ def shrink(
     case = smallest(one, judge, say)
     settings = one.settings.model_copy(update={"profile": case.profile})
     command = replay_command(settings, target)
-    header = "\n".join([title(one.check), judge.report(case).splitlines()[0], f"repeat: {command}"])
-    files = files_of(case, target, header)
-    for path, data in files.items():
-        write_bytes(path, data)
+    head = [title(one.check), judge.report(case).splitlines()[0], f"repeat: {command}"]
+    _write(case, target, head)
     if not case.job.loads:
         target.with_suffix(MEMORY_SUFFIX).unlink(missing_ok=True)
     if judge.ended:
@@ -357,10 +332,20 @@ def shrink(
     say(f"in       {judge.elapsed:.1f} s, {counted(judge.simulations, 'simulation')}")
     say(f"written  {relative(target)}")
     say(f"repeat   {command}")
+    found = differences(target, {**machine, "profile": case.profile}, run, folder)
+    for line in found:
+        say(f"differs  {line}")
+    _write(case, target, [*head, *(f"differs: {line}" for line in found)])
     return Shrunk(
         program=relative(target),
-        text=files[target].decode(),
+        text=target.read_text(),
         ops_before=len(one.case.ops),
         ops=len(case.ops),
         command=command,
+        differs="\n".join(found),
     )
+
+
+def _write(case: Case, target: Path, head: Sequence[str]) -> None:
+    for path, data in files_of(case, target, "\n".join(head)).items():
+        write_bytes(path, data)

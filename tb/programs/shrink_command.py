@@ -17,7 +17,8 @@ from tb.common.errors import PtoError
 from tb.common.paths import BUILD_ROOT, relative
 from tb.programs.files import SUFFIX
 from tb.programs.options import ProgramOptions
-from tb.programs.shrink import NAME, Failing, Run, failing, shrink
+from tb.programs.reference import Run
+from tb.programs.shrink import NAME, Failing, failing, shrink
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.record.shrunk import Shrunk

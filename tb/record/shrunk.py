@@ -17,6 +17,7 @@ class Shrunk:
         text: Its text.
         ops_before, ops: Ops of the failing program, and of the small one.
         command: Repeats it.
+        differs: Lines: the first events at ports that differ from those of the reference engines.
         error: Why there is none.
     """
 
@@ -25,6 +26,7 @@ class Shrunk:
     ops_before: int = 0
     ops: int = 0
     command: str = ""
+    differs: str = ""
     error: str = ""
 
     @property

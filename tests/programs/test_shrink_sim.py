@@ -11,7 +11,9 @@ import pytest
 
 from tb.cli import main as cli
 from tb.common.errors import PtoError
+from tb.harness.port_events import first_differences
 from tb.programs.options import ProgramOptions
+from tb.programs.reference import Run, with_events
 from tb.programs.shrink_command import shrink_input
 from tb.record.record import RunRecord
 from tb.record.signature import checks_of
@@ -39,16 +41,20 @@ BUGS = {one.bug: one for one in MEETINGS}
 MACHINE = {"watchdog_clocks": WATCHDOG_CLOCKS}
 
 
-def shrink(bug: BugRun | None, path: Path, record: RunRecord | None, out: Path) -> int:
-    """Makes a failure small on the engines with a bug; returns the ops of the result."""
-    runs = partial(
+def runs_of(bug: BugRun | None) -> Run:
+    """Returns what runs tests on the engines with a bug."""
+    return partial(
         run_once,
         manifests=plan().manifests,
         variant=plan().variant,
         fast_build=True,
         launcher=Launcher((f"+{SWITCH}={number_of(bug)}",)),
     )
-    shrink_input(path, record, ProgramOptions(), MACHINE, runs, out, SECONDS)
+
+
+def shrink(bug: BugRun | None, path: Path, record: RunRecord | None, out: Path) -> int:
+    """Makes a failure small on the engines with a bug; returns the ops of the result."""
+    shrink_input(path, record, ProgramOptions(), MACHINE, runs_of(bug), out, SECONDS)
     return sum(": !pto.ptr" in line and "castptr" not in line for line in out.open())
 
 
@@ -98,6 +104,33 @@ def test_the_command_shrinks_a_run(tmp_path: Path, capsys: pytest.CaptureFixture
     assert re.search(r"^to +4 ops, 4 steps", output, re.MULTILINE), output
     assert f"repeat   make program PROGRAM={folder}/shrunk.pto SIM=icarus DUT={manifest}" in output
     assert sorted(path.name for path in folder.glob("shrunk*")) == ["shrunk.pto", "shrunk.toml"]
+    differs = "mte2: 4th done: reference tag 3 status 0, DUT tag 131 status 0 at clock "
+    assert output.splitlines()[-1].startswith(f"differs  {differs}")
+    assert f"// differs: {differs}" in (folder / "shrunk.pto").read_text()
+
+
+@pytest.mark.parametrize(
+    ("bug", "text"),
+    [
+        ("rotate_direction", r"mte2: 1st local write, from UB\d 0x\w+: reference .*, DUT .* at "),
+        ("nz_loops_swapped", r"mte2: \d+.. local write: reference L1 0x\w+, DUT L1 0x\w+ at clock"),
+        (
+            "l06_16_bytes",
+            r"mte2: 1st read of GM: reference none, DUT GM 0x\w+ at clock \d+\n(.+\n)*"
+            r"mte2: 1st done: reference tag (\d+) status 1 rule 6, DUT tag \2 status 0 at clock",
+        ),
+    ],
+)
+def test_the_first_event_that_differs_from_the_reference_is_found(
+    bug: str, text: str, tmp_path: Path
+) -> None:
+    """Of wrong data, a wrong address and a wrong report; the bug is off in the reference."""
+    program = written(BUGS[bug])
+    good, reference = with_events(program, MACHINE, runs_of(None), tmp_path)
+    bad, dut = with_events(program, MACHINE, runs_of(BUGS[bug]), tmp_path)
+    assert (good.passed, bad.passed) == (True, False)
+    assert re.match(text, "\n".join(first_differences(reference, dut)))
+    assert first_differences(reference, reference) == []
 
 
 def test_a_run_without_programs_is_repeated(tmp_path: Path) -> None:

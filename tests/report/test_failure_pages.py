@@ -150,7 +150,7 @@ def test_a_failure_is_shown_made_small_or_the_reason_why_not(
 ) -> None:
     item = bucket(view, "data")
     words = words_of(view, item, tmp_path / "small")
-    for word in ("12 ops to 1", SHRUNK.program, SHRUNK.text, SHRUNK.command):
+    for word in ("12 ops to 1", SHRUNK.program, SHRUNK.text, SHRUNK.command, SHRUNK.differs):
         assert word in words
     again = replace(item.reruns[0], shrunk=Shrunk(error="no program <repeats> it"))
     words = words_of(view, replace(item, reruns=(again,)), tmp_path / "none")

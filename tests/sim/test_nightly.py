@@ -141,6 +141,7 @@ def test_a_bug_gives_few_buckets_and_a_command_that_repeats_it(
     small = first.shrunk
     assert small
     assert (small.ops, small.error) == (1, "")
+    assert re.match(r"mte2: 2nd local write, from UB0 0x\w+: reference ..,", small.differs)
     folder = Path(first.example_run.folder)
     assert sorted(path.suffix for path in folder.glob("shrunk.*")) == [".pto", ".toml"]
     assert (folder / "shrunk.pto").read_text() == small.text

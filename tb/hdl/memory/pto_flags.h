@@ -157,6 +157,7 @@ void pto_flag_clear(int slot, int addr, int mask) {
   struct feeder *f = &g.feeder[slot];
   event(slot, PTO_FLAG);
   event(slot, PTO_CLEAR);
+  list(slot, "clear", 0, (uint64_t)(addr & 15), 4, 15, &mask);
   for (int bit = 0; bit < FLAG_BITS; bit++) {
     int block = (addr & 15) * FLAG_BITS + bit;
     if (!((uint32_t)mask >> bit & 1)) continue;

@@ -84,6 +84,7 @@ static void map_mailbox(void) {
 static void pto_init(void) {
   g.ready = 1; /* first: an error below must not re-enter */
   map_mailbox();
+  open_events();
   for (int space = 0; space < PTO_SPACES; space++) {
     g.base[space] = (uint8_t *)map_sparse(space_names[space], sizes[space]);
     g.stamps[space] = (uint64_t *)map_sparse("write stamps", (sizes[space] >> GRANULE_BITS) * 8);

@@ -216,6 +216,8 @@ void pto_desc_pins(int slot, int tag, const uint32_t *words) {
 void pto_done(int slot, int tag, int status, int rule, long long addr) {
   struct pto_slot *s = &g.box->slot[slot];
   struct pto_done *record = &s->ring[s->records % PTO_RING];
+  uint8_t verdict[2] = {(uint8_t)status, (uint8_t)rule};
+  list(slot, "done", tag, (uint64_t)addr, 2, 3, verdict);
   if (unlikely(s->done == s->accepted)) return; /* of no descriptor: the checkers report it */
   record->tag = (uint32_t)tag;
   record->status = (uint32_t)status;

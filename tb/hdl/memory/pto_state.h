@@ -112,6 +112,7 @@ struct live {
 static struct {
   int ready;
   struct pto_mailbox *box;
+  FILE *events; /* of PTO_EVENTS, or NULL */
   uint8_t *base[PTO_SPACES];
   uint64_t *stamps[PTO_SPACES]; /* one for each granule: cycle << 3 | slot + 1, 0 for none */
   uint8_t *page_state;          /* of GM: 1 filled, 2 in the dirty list */

@@ -54,6 +54,7 @@ int pto_gm_read(int slot, long long addr_, int bytes, uint32_t *data) {
   need_init();
   moved(slot, bytes);
   event(slot, PTO_R);
+  list(slot, "read", PTO_GM, addr, 0, 0, NULL);
   const struct live *fault = NULL;
   if (unlikely(addr + (uint64_t)bytes > g.box->gm_limit) ||
       (unlikely(g.fault_count) && (fault = faulty(slot, PORT_R, PTO_GM, addr, bytes)) != NULL)) {
@@ -72,6 +73,7 @@ int pto_gm_write(int slot, long long addr_, int bytes, unsigned long long strobe
   uint64_t addr = (uint64_t)addr_ & ~(uint64_t)(bytes - 1);
   need_init();
   moved(slot, bytes);
+  if (strobe) list(slot, "write", PTO_GM, addr, bytes, strobe, data);
   const struct live *fault = NULL;
   if (unlikely(addr + (uint64_t)bytes > g.box->gm_limit) ||
       (unlikely(g.fault_count) && (fault = faulty(slot, PORT_W, PTO_GM, addr, bytes)) != NULL)) {
@@ -110,6 +112,7 @@ int pto_local_read(int slot, int par, int space, int addr_, int bytes, uint32_t 
   need_init();
   moved(slot, bytes);
   event(slot, par ? PTO_PAR : PTO_SRC);
+  list(slot, par ? "par" : "src", space, addr, 0, 0, NULL);
   if (outside(slot, space, addr, bytes,
               par ? "PAR-OUTSIDE: read outside of the memory (space, address)"
                   : "SRC-OUTSIDE: read outside of the memory (space, address)") ||
@@ -141,6 +144,7 @@ int pto_local_write(int slot, int space, int addr_, int bytes, unsigned long lon
   need_init();
   moved(slot, bytes);
   event(slot, PTO_DST);
+  if (strobe) list(slot, "dst", space, addr, bytes, strobe, data);
   if (outside(slot, space, addr, bytes,
               "DST-OUTSIDE: write outside of the memory (space, address)") ||
       (unlikely(g.fault_count) && (fault = faulty(slot, PORT_DST, space, addr, bytes)) != NULL)) {
