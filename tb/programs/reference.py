@@ -70,5 +70,6 @@ def with_events(
     """Returns the record of a program and the events at the ports of its engines."""
     made, events = Replay.make([str(program)], ProgramOptions(), machine), folder / "events"
     with environment({EVENTS_ENV: str(events.resolve())}):
-        record = replayed(made, run, folder / "run", BuildConsole(quiet=True))
+        console = None if machine.get("duts") else BuildConsole(quiet=True)
+        record = replayed(made, run, folder / "run", console)
     return record, read_events(events)

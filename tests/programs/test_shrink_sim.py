@@ -88,12 +88,18 @@ def test_a_batch_is_cut_to_its_failing_op(tmp_path: Path) -> None:
     assert shrink(bug, batch, None, tmp_path / "small.pto") == 1
 
 
-def test_the_command_shrinks_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By Icarus, on an engine of a user whose reports have a wrong tag from the fourth one on."""
+@pytest.mark.parametrize(("fault", "shown"), [(1, "tag 131 status 0 at clock "), (4, "none")])
+def test_the_command_shrinks_a_run(
+    fault: int, shown: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By Icarus, on an engine of a user with a wrong tag, or no report, from the fourth one on."""
     (tmp_path / "dut").mkdir()
-    manifest = wrong_dones(tmp_path / "dut", 1)
+    manifest = wrong_dones(tmp_path / "dut", fault)
     ops, folder = ("mte_gm_ub",), tmp_path / "run"
-    run("random", sim="icarus", duts=(str(manifest),), ops=ops, transactions=40, folder=folder)
+    run(
+        "random", sim="icarus", duts=(str(manifest),), ops=ops, transactions=40, folder=folder,
+        watchdog_clocks=WATCHDOG_CLOCKS,
+    )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.argv", ["pto-dv", "shrink", str(folder)])
         with pytest.raises(SystemExit) as end:
@@ -104,7 +110,7 @@ def test_the_command_shrinks_a_run(tmp_path: Path, capsys: pytest.CaptureFixture
     assert re.search(r"^to +4 ops, 4 steps", output, re.MULTILINE), output
     assert f"repeat   make program PROGRAM={folder}/shrunk.pto SIM=icarus DUT={manifest}" in output
     assert sorted(path.name for path in folder.glob("shrunk*")) == ["shrunk.pto", "shrunk.toml"]
-    differs = "mte2: 4th done: reference tag 3 status 0, DUT tag 131 status 0 at clock "
+    differs = f"mte2: 4th done: reference tag 3 status 0, DUT {shown}"
     assert output.splitlines()[-1].startswith(f"differs  {differs}")
     assert f"// differs: {differs}" in (folder / "shrunk.pto").read_text()
 

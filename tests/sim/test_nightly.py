@@ -147,7 +147,7 @@ def test_a_bug_gives_few_buckets_and_a_command_that_repeats_it(
     assert (folder / "shrunk.pto").read_text() == small.text
     page = json.loads((report / bucket_path(first.id)).with_suffix(".json").read_text())
     assert page["shrunk"] == asdict(small)
-    assert f"           {small.size}: {small.command}" in done.stdout.splitlines()
+    assert f"           or made small, {small.size}: {small.command}" in done.stdout.splitlines()
     repeat = re.search(r"^repeat +(make .*)$", done.stdout, re.MULTILINE)
     assert repeat
     options = dict(word.split("=", 1) for word in shlex.split(repeat[1])[1:])

@@ -311,5 +311,5 @@ def _failures(view: RegressionView) -> list[RenderableType]:
     parts.append(Text(f"           or: {again}"))
     shrunk = unknown[0].shrunk if unknown else None
     if shrunk and shrunk.command:
-        parts.append(Text(f"           {shrunk.size}: {shrunk.command}"))
+        parts.append(Text(f"           or made small, {shrunk.size}: {shrunk.command}"))
     return parts

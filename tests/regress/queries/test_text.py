@@ -124,7 +124,7 @@ def test_closing_lines_of_a_regression_run_that_failed(view: RegressionView) -> 
         assert ("new" in row.split()) == (bucket.first_regression == view.regression_run.name)
     assert f"repeat     {view.buckets[0].example_run.command}" in lines
     assert f"           or: .venv/bin/pto-dv rerun {view.buckets[0].example_run.id}" in lines
-    assert f"           12 ops -> 1 op: {made.SHRUNK.command}" in lines
+    assert f"           or made small, 12 ops -> 1 op: {made.SHRUNK.command}" in lines
     for note in view.notes:
         assert f"note       {note}" in lines
 
