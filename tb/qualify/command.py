@@ -134,7 +134,8 @@ def _qualify(
         flush=True,
     )
     campaign = Campaign(engine, widths, profiles, seed, tuple(tests) or tuple(TESTS))
-    same = [engine.token, seed, campaign.tests, TESTS, widths, *map(str, profiles)]
+    stages = [(str(stage.profile), *stage[1:]) for stage in campaign.stages]
+    same = [engine.token, seed, stages, TESTS, widths]
     token = hashlib.sha256(repr(same).encode()).hexdigest()
     path = ROOT / folder / "verdicts.jsonl"
     known = read_verdicts(path, token)

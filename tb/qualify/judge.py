@@ -20,11 +20,13 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.common.processes import end_with_parent
 from tb.dut.ports import Widths
+from tb.isa.ops import LEGACY_FORMS
 from tb.isa.profile import Profile
 from tb.qualify.mutants import PLUSARG, Mutant, Mutated, Sources, plant
 from tb.record.record import RunRecord
@@ -46,16 +48,26 @@ AT_OUTPUT = "reaches an output"
 """How far a survivor came that the checks could have seen."""
 
 TESTS = {
-    "random": 4000,
+    "legal": 4000,
     "illegal": 4000,
     "errors": 2000,
     "reset": 2000,
     "corner": 1,
+    "ops": 8000,
     "faults": 2000,
     "stress": 5000,
     "speed": 1,
 }
-"""Tests in the order in which they are tried, and their transactions."""
+"""Tests in the order in which they are tried, and their transactions.
+
+``ops`` is ``legal`` and ``illegal`` with the ops of one slot alone, and another seed, for each
+slot whose engine has the mutant.
+"""
+
+OF_PROFILES = ("legal", "illegal", "corner")
+"""Tests under the profiles after the first one: the others look at no knob."""
+
+OF_OPS = ("legal", "illegal")
 
 WATCHDOG_CLOCKS = 20_000
 WALL_LIMIT = 120.0
@@ -83,8 +95,12 @@ class Verdict:
     seconds: float = 0.0
 
 
-Stage = tuple[Profile, str]
-"""A test under a profile."""
+class Stage(NamedTuple):
+    """A test under a profile, with the ops of one slot unless that is empty."""
+
+    profile: Profile
+    test: str
+    slot: str = ""
 
 
 @dataclass(frozen=True)
@@ -123,12 +139,21 @@ class Campaign:
     @property
     def stages(self) -> list[Stage]:
         """The stages in the order in which they are tried."""
-        return [(profile, test) for profile in self.profiles for test in self.tests]
+        first, *rest = self.profiles
+        found: list[Stage] = []
+        for test in self.tests:
+            if test == "ops":
+                slots = [one.slot for one in self.engine.manifests]
+                found += [Stage(first, name, slot) for slot in slots for name in OF_OPS]
+            else:
+                found.append(Stage(first, test))
+        others = [test for test in self.tests if test in OF_PROFILES]
+        return found + [Stage(profile, test) for profile in rest for test in others]
 
     def name(self, stage: Stage) -> str:
         """Returns the name of a stage in results."""
-        profile, test = stage
-        return test if profile == self.profiles[0] else f"{test} {profile}"
+        more = stage.slot or ("" if stage.profile == self.profiles[0] else str(stage.profile))
+        return f"{stage.test} {more}".rstrip()
 
     def plan(self, profile: Profile) -> BuildPlan:
         """Returns the build of the engine with its mutants under a profile."""
@@ -149,12 +174,14 @@ class Campaign:
 
     def run(self, stage: Stage, number: int, warm: WarmSimulator) -> RunRecord:
         """Runs a stage on mutant ``number``; 0 is the engine without a fault."""
-        profile, test = stage
+        profile, test, slot = stage
         planned, plan = planned_test(test), self.plan(profile)
+        ops = [op for one in self.engine.manifests if one.slot == slot for op in one.ops]
         settings = RunSettings(
             test=test,
-            seed=self.seed,
-            transactions=TESTS.get(test, planned.transactions),
+            seed=self.seed + bool(slot),
+            transactions=TESTS["ops" if slot else test],
+            ops=(*ops, *(form for form, op in LEGACY_FORMS.items() if op in ops)),
             gm_width=self.widths.gm,
             local_width=self.widths.local,
             tag_width=self.widths.tag,
@@ -194,7 +221,7 @@ def plain(campaign: Campaign, stage: Stage, warm: WarmSimulator) -> Plain:
         raise KeyboardInterrupt
     if record.status != "pass":
         raise PtoError(
-            f"the engine without a fault does not pass TEST={stage[1]}: {record.last_line()}",
+            f"the engine without a fault does not pass TEST={stage.test}: {record.last_line()}",
             where=", ".join(one.title for one in campaign.engine.manifests),
             remedy="correct the engine, or leave the test out with --tests",
         )
@@ -207,7 +234,7 @@ def judge(
     """Runs the stages in which a mutant makes a difference until one fails."""
     spent, how = 0.0, "differs in no test"
     for stage, of_plain in stages.items():
-        if mutant.number not in of_plain.differs:
+        if mutant.number not in of_plain.differs or stage.slot not in ("", *mutant.slots):
             continue
         test = campaign.name(stage)
         try:

@@ -132,6 +132,7 @@ class Mutant:
         modules: Modules that it stands in: more than one for a file that several include.
         start, end: Characters of the source that it changes.
         text: What takes their place; empty for a statement that is dropped.
+        slots: Slots whose engines have it.
     """
 
     number: int
@@ -143,6 +144,7 @@ class Mutant:
     start: int
     end: int
     text: str
+    slots: tuple[str, ...] = ()
 
     def applied(self, source: str) -> str:
         """Returns the source with this fault alone."""
@@ -180,7 +182,8 @@ class Sources:
         self.ends: dict[str, list[tuple[int, str]]] = {}
         self._uses: dict[str, set[str]] = {}
         every = list(self._points(tree.root, changes=False, target=False))
-        used = self._below_top()
+        below = {one.slot: self._needed(one.module) for one in self.manifests}
+        used = frozenset[str]().union(*below.values())
         found: dict[tuple[str, int, int, str], Mutant] = {}
         for mutant in every:
             if mutant.modules[0] in used:
@@ -192,18 +195,18 @@ class Sources:
         for mutant in found.values():
             taken[mutant.name] += 1
             more = f" ({taken[mutant.name]})" if taken[mutant.name] > 1 else ""
-            self.points.append(
-                replace(mutant, name=mutant.name + more, file=relative(Path(mutant.file)))
-            )
+            slots = tuple(slot for slot in below if below[slot].intersection(mutant.modules))
+            file = relative(Path(mutant.file))
+            self.points.append(replace(mutant, name=mutant.name + more, file=file, slots=slots))
 
     @property
     def title(self) -> str:
         """Names of the engines in messages."""
         return ", ".join(one.title for one in self.manifests)
 
-    def _below_top(self) -> set[str]:
-        """Returns the modules that the engines need, themselves included."""
-        found, new = set[str](), {one.module for one in self.manifests}
+    def _needed(self, top: str) -> set[str]:
+        """Returns the modules that one needs, itself included."""
+        found, new = set[str](), {top}
         while new:
             found |= new
             new = {name for one in new for name in self._uses.get(one, ())} - found

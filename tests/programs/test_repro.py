@@ -59,6 +59,7 @@ class BugRun:
 
 
 WRITE_BACKS = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
+L0_LOADS = ("mte_l1_l0a", "mte_l1_l0b", "mte_l1_l0a_mx", "mte_l1_l0b_mx")
 MEETINGS = (
     BugRun("rotate_direction", ("mte_gm_ub", "mte_ub_gm"), "data"),
     BugRun("pad_phase_at_data_end", ("copy_gm_to_ubuf",), "data"),
@@ -72,6 +73,21 @@ MEETINGS = (
     BugRun("l06_16_bytes", ("mte_gm_ub",), "status", test="illegal"),
     BugRun("local_read_error_lost", ("mte_ub_gm",), "late burst", test="errors"),
 )
+OTHERS = (
+    BugRun("rows_one_too_many", ("mte_gm_ub",), "data"),
+    BugRun("gm_strides_swapped_levels", ("mte_gm_ub",), "data"),
+    BugRun("residue_not_kept", ("mte_gm_ub",), "data"),
+    BugRun("first_strobe_full", ("mte_gm_ub",), "data"),
+    BugRun("nz_loop4_ignored_small", ("mte_gm_l1_frac",), "data"),
+    BugRun("tail_of_stores", ("mte_ub_gm",), "data"),
+    BugRun("l0_square_of_bytes", L0_LOADS, "data"),
+    BugRun("l0_pitch_from_line", L0_LOADS, "data"),
+    BugRun("fb_gap_in_32_bytes", ("mte_l1_fb",), "data"),
+    BugRun("fix_relu_of_word_before", WRITE_BACKS, "data"),
+    BugRun("fix_shift_sticky_lost", WRITE_BACKS, "data"),
+    BugRun("fix_relu_nan_to_zero", WRITE_BACKS, "data"),
+)
+"""Bugs whose failures are made small (test_shrink_sim.py)."""
 TRANSACTIONS = 150
 WATCHDOG_CLOCKS = 5_000
 TOP = BUILD_ROOT / f"repro-engines{WORKER}"
@@ -85,7 +101,7 @@ def plan() -> BuildPlan:
     shutil.copytree(ROOT / ENGINES, TOP / ENGINES)
     changes = [
         (number, bugs[bug_run.bug].file, bugs[bug_run.bug].find, bugs[bug_run.bug].replace)
-        for number, bug_run in enumerate(MEETINGS, 1)
+        for number, bug_run in enumerate((*MEETINGS, *OTHERS), 1)
     ]
     plant_switched(TOP, changes)
     manifests = tuple(load_manifest(TOP / path.relative_to(ROOT)) for path in REFERENCE_MANIFESTS)
@@ -95,7 +111,7 @@ def plan() -> BuildPlan:
 
 
 def number_of(bug_run: BugRun | None) -> int:
-    return 0 if bug_run is None else 1 + MEETINGS.index(bug_run)
+    return 0 if bug_run is None else 1 + (*MEETINGS, *OTHERS).index(bug_run)
 
 
 @cache

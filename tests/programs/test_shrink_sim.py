@@ -22,6 +22,7 @@ from tb.run.run import run_once
 from tests.bugs.switched import SWITCH
 from tests.programs.test_repro import (
     MEETINGS,
+    OTHERS,
     WATCHDOG_CLOCKS,
     BugRun,
     failed,
@@ -37,7 +38,9 @@ pytestmark = pytest.mark.sim
 MOST_OPS = 3
 SECONDS = 60.0
 
-BUGS = {one.bug: one for one in MEETINGS}
+BUGS = {one.bug: one for one in (*MEETINGS, *OTHERS)}
+NO_PROGRAM = {"fix_flags_check_only_not_waited", "local_read_error_lost", "pad_phase_at_data_end"}
+"""Bugs whose programs are not repeatable alone, or need an error or ops before them."""
 MACHINE = {"watchdog_clocks": WATCHDOG_CLOCKS}
 
 
@@ -58,19 +61,8 @@ def shrink(bug: BugRun | None, path: Path, record: RunRecord | None, out: Path) 
     return sum(": !pto.ptr" in line and "castptr" not in line for line in out.open())
 
 
-@pytest.mark.parametrize(
-    "bug",
-    [
-        "rotate_direction",
-        "burst_ub_sub_ignored",
-        "bias_gap_in_source_bytes",
-        "nz_loops_swapped",
-        "fix_s3_d3_swapped",
-        "fix_bank_of_word_before",
-        "store_lane_ignored",
-        "l06_16_bytes",
-    ],
-)
+@pytest.mark.share("tb/programs")
+@pytest.mark.parametrize("bug", sorted(BUGS.keys() - NO_PROGRAM))
 def test_the_failure_of_a_run_takes_few_ops(bug: str, tmp_path: Path) -> None:
     record, folder = failed(BUGS[bug])
     out = tmp_path / "small.pto"

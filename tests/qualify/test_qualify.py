@@ -201,8 +201,8 @@ def test_a_page_shows_survivors_and_marks_lines(tmp_path: Path) -> None:
 
 def test_an_unknown_test_and_a_source_that_does_not_parse_are_errors(tmp_path: Path) -> None:
     copy = load_manifest(ROOT / "examples/axi_copy/dut.toml")
-    with pytest.raises(PtoError, match="no test 'rando' for mutants; did you mean random"):
-        command.qualify_command((copy,), WIDTHS, "", 1, 1, 0.0, 1, ["rando"])
+    with pytest.raises(PtoError, match="no test 'illega' for mutants; did you mean illegal"):
+        command.qualify_command((copy,), WIDTHS, "", 1, 1, 0.0, 1, ["illega"])
     broken = tmp_path / "broken.sv"
     broken.write_text("module axi_copy_mte2 (input wire a;\nendmodule\n")
     with pytest.raises(PtoError, match=r"axi_copy cannot be parsed: .*broken\.sv:1"):
@@ -214,8 +214,8 @@ def test_engines_that_fail_without_a_fault_are_an_error(monkeypatch: pytest.Monk
     monkeypatch.setattr(judge.Campaign, "run", lambda *_: failed)
     manifest = load_manifest(ROOT / "examples/axi_copy/dut.toml")
     campaign = judge.Campaign(mutants.Mutated((manifest,), (), FOLDER, ""), WIDTHS, (SEED,), 1)
-    with pytest.raises(PtoError, match="without a fault does not pass TEST=random: FAIL"):
-        judge.plain(campaign, (SEED, "random"), WarmSimulator())
+    with pytest.raises(PtoError, match="without a fault does not pass TEST=legal: FAIL"):
+        judge.plain(campaign, judge.Stage(SEED, "legal"), WarmSimulator())
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -241,7 +241,7 @@ from tb.qualify import command
 if __name__ == "__main__":
     command.FOLDER = Path("sim_build/qualify-tests")
     copy = load_manifest(ROOT / "examples/axi_copy/dut.toml")
-    tests = ["random", "errors"]
+    tests = ["legal", "errors"]
     raise SystemExit(
         command.qualify_command((copy,), Widths(128, 128, 4), "", 8, 1, 0.0, 2, tests)
     )
