@@ -113,8 +113,8 @@ def test_an_example_holds_to_a_depth(example: str, depth: int, missed: str) -> N
                 *("{1'b0, src[Off-1:0]} + 1'b1;", "AR-4K", 6),
             ),
             (
-                *(COPY, "axi_copy_mte2.sv", "rows_open == '0) state"),
-                *("rows_open == '0 || 1'b1) state", "DONE-EARLY-READ", 8),
+                *(COPY, "rtl/axi_copy.sv", "if (tail_take && tail_last) rsp_valid"),
+                *("if (chunk_valid && chunk_ready) rsp_valid", "DONE-EARLY-READ", 12),
             ),
             (
                 *(DMA, "reg_dma_mte3.v", "busy_o       = owed_q != 3'd0;"),
