@@ -33,7 +33,8 @@ module axi_copy_mte2 #(
     .clk_i, .rst_ni, .desc_valid_i, .desc_ready_o, .desc_i, .desc_tag_i, .busy_o,
     .done_valid_o, .done_ready_i, .done_tag_o, .done_status_o, .done_rule_o, .done_addr_o,
     .cmd_valid_o(cmd_valid), .cmd_ready_i(cmd_ready), .cmd_ext_o(cmd_ext), .cmd_ext_space_o(),
-    .cmd_loc_o(cmd_loc), .cmd_space_o(cmd_space), .cmd_len_o(cmd_len), .rsp_valid_i(rsp_valid),
+    .cmd_loc_o(cmd_loc), .cmd_space_o(cmd_space), .cmd_len_o(cmd_len), .cmd_rows_o(),
+    .cmd_ext_stride_o(), .cmd_loc_stride_o(), .cmd_first_o(), .rsp_valid_i(rsp_valid),
     .err_i(err), .failed_o(failed), .idle_o(idle)
   );
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cocotb.triggers import FallingEdge, ReadOnly
 from cocotb_bus.drivers import BusDriver
@@ -59,8 +60,7 @@ class ApbDriver(BusDriver):
 class ApbMonitor(BusMonitor):
     """Receives an :class:`Access` for each one that ends."""
 
-    _signals = {name: f"{name}_q" for name in APB[:5]} | {name: name for name in APB[5:]}
-    """Signal names of the adapter."""
+    _signals: ClassVar[list[str]] = list(APB)
 
     async def _monitor_recv(self) -> None:
         while True:

@@ -1,4 +1,5 @@
 // The adapters, and what they take from the engines. Paths are relative to this file.
+pto_apb.sv
 pto_axi_to_local.sv
 pto_axi_watch.sv
 pto_commands.sv

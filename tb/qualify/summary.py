@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -94,6 +95,8 @@ class Summary:
             lines.append(f"  not judged  {mutant.name}: {verdict.how}")
         for mutant, verdict in self.of(EQUIVALENT):
             lines.append(f"  equivalent  {mutant.name}: {verdict.how}")
+        for folder, its in self.rates(lambda mutant: str(Path(mutant.file).parent)).items():
+            lines.append(f"  {folder:<24}  {its}")
         killed = [verdict for _, verdict in self.of(KILLED)]
         by_test = dict.fromkeys(dict.fromkeys(verdict.test for verdict in killed), 0)
         for verdict in killed:

@@ -34,6 +34,7 @@ BOTH = ("examples/axi_copy/dut.toml", DUT)
 FORMS = {"mte_ub_gm", "copy_ubuf_to_gm"}
 ERRORS = {"WR_SLVERR", "WR_DECERR", "LOCAL"}
 QUIET = Console(quiet=True)
+FILES = [Path(name) for name in load_manifest(ROOT / DUT).sources]
 
 
 def run(test: str, *, duts: tuple[str, ...] = (DUT,), **settings: Any) -> RunRecord:
@@ -97,9 +98,8 @@ def test_both_examples_together() -> None:
 
 
 def test_sources_are_lint_clean() -> None:
-    top = Path(FOLDER) / "reg_dma_mte3.v"
-    files = sorted((ROOT / FOLDER).glob("*.v"), key=lambda path: path.name != top.name)
-    sources = tuple(path.relative_to(ROOT) for path in files)
+    top = Path(FOLDER) / "reg_dma_mte3.sv"
+    sources = tuple(path.relative_to(ROOT) for path in FILES)
     engine = lint.Top("reg_dma_mte3", top, sources)
     findings = [*lint.verilator_findings(engine), *lint.icarus_findings(engine)]
     assert len(findings) == 18
@@ -110,7 +110,7 @@ def by_pins(test: str, folder: Path, *, find: str = "", replace: str = "") -> st
     """Runs a cocotb test of the example on one module alone, changed or not; returns its log."""
     top = {"registers_test": "reg_dma_regs", "adapter_test": "reg_dma_mte3"}[test]
     sources = []
-    for file in (ROOT / FOLDER).glob("*.v"):
+    for file in FILES:
         text = file.read_text()
         if file.stem == top and find:
             assert text.count(find) == 1
@@ -121,6 +121,7 @@ def by_pins(test: str, folder: Path, *, find: str = "", replace: str = "") -> st
     runner.build(
         sources=sources,
         includes=[ROOT / "rtl_stubs/common"],
+        build_args=["-g2012"],
         hdl_toplevel=top,
         build_dir=folder,
         timescale=("1ns", "1ps"),
@@ -150,9 +151,8 @@ def test_by_pins(test: str, tmp_path: Path) -> None:
         ("registers_test", "(busy_q || done_q)", "done_q", "04: PSLVERR 0"),
         ("registers_test", "busy_q <= 1'b1;", "busy_q <= !empty;", "08: 00000040, not 00000042"),
         ("registers_test", "irq        = done_q && irq_en_q", "irq        = done_q", "not enabled"),
-        ("adapter_test", "want_data = {16'd0, rows_q};", "want_data = {16'd0, len_q};", "24: 96"),
-        ("adapter_test", "l06 ? 8'd6", "l06 ? 8'd7", "(5, 1, 7)"),
-        ("adapter_test", "l06 ? 8'd6", "l06 ? 8'bx", "ValueError"),
+        ("adapter_test", "{ROWS, 11'd0, cmd_rows + 21'd1};", "{ROWS, 12'd0, cmd_len};", "28: 96"),
+        ("adapter_test", "`PTO_OP_MTE_UB_GM", "`PTO_OP_MTE_UB_UB", "(5, 1, 0)"),
         (
             *("registers_test", "begin known = 1'b0; writable = 1'b0; end", "known = 1'b1;"),
             "38: PSLVERR 0",
@@ -198,40 +198,63 @@ DMA_BUGS = (
 ADAPTER_BUGS = (
     Bug(
         name="interrupt_lost",
-        file=f"{FOLDER}/reg_dma_mte3.v",
+        file=f"{FOLDER}/reg_dma_mte3.sv",
         find="if (running_q && irq) begin",
-        replace="if (running_q && irq && job_there) begin",
+        replace="if (running_q && irq && job) begin",
         models="the interrupt is looked at only while there is a next job",
     ),
     Bug(
         name="sub_block_lost",
-        file=f"{FOLDER}/reg_dma_mte3.v",
+        file=f"{FOLDER}/reg_dma_mte3.sv",
         find="src_space_o = mem_addr[UbBits] ?",
-        replace="src_space_o = ub_q[UbBits] ?",
+        replace="src_space_o = (cmd_space == `PTO_SPACE_UB1) ?",
         models="the space is that of the job being programmed, not of the one that runs",
     ),
     Bug(
         name="jobs_after_an_error",
-        file=f"{FOLDER}/reg_dma_mte3.v",
-        find="drop        = cleared && error_q != ERR_NONE && !run_last_q;",
-        replace="drop        = 1'b0;",
-        models="the jobs of a failed descriptor go on, and it is done twice",
+        file=f"{FOLDER}/reg_dma_mte3.sv",
+        find="skip = cmd_valid && failed && !running_q;",
+        replace="skip = 1'b0;",
+        models="the jobs of a failed descriptor go on",
         test="errors",
     ),
     Bug(
         name="error_address_of_job",
-        file=f"{FOLDER}/reg_dma_mte3.v",
-        find="if (read && paddr_q == ERR_ADDR_LO) error_addr_q[31:0] <= prdata;",
-        replace="if (read && paddr_q == ERR_ADDR_LO) error_addr_q[31:0] <= gm_q[31:0];",
+        file=f"{FOLDER}/reg_dma_mte3.sv",
+        find="if (read && paddr == ERR_ADDR_LO) error_addr_q[31:0] <= prdata;",
+        replace="if (read && paddr == ERR_ADDR_LO) error_addr_q[31:0] <= cmd_gm[31:0];",
         models="the address of an error is that of the job",
         test="errors",
     ),
     Bug(
-        name="walker_without_reset",
-        file=f"{FOLDER}/reg_dma_mte3.v",
-        find="if (!rst_ni) op_q <= 1'b0;\n    else if (take_op)",
-        replace="if (take_op)",
+        name="running_without_reset",
+        file=f"{FOLDER}/reg_dma_mte3.sv",
+        find="if (!rst_ni) begin\n      running_q <= 1'b0;\n",
+        replace="if (!rst_ni) begin\n",
         models="a flip-flop is left out of reset",
+    ),
+    Bug(
+        name="next_op_fails_with_one_that_was_cut",
+        file="rtl_stubs/adapters/pto_commands.sv",
+        find="open_valid && !open_cut && failed",
+        replace="open_valid && failed",
+        models="while the end of a failed op is noted, the job of the next one counts as failed",
+        test="faults",
+    ),
+    Bug(
+        name="wait_states_ignored",
+        file="rtl_stubs/adapters/pto_apb.sv",
+        find="ends = psel_o && penable_o && pready_i;",
+        replace="ends = psel_o && penable_o;",
+        models="a transfer ends without PREADY",
+        test="errors",
+    ),
+    Bug(
+        name="strides_of_the_next_op",
+        file="rtl_stubs/adapters/pto_commands.sv",
+        find="if (start_valid && start_ready) begin",
+        replace="if (start_valid) begin",
+        models="rows and strides are those of the op that waits for the loops",
     ),
 )
 
@@ -249,7 +272,8 @@ def with_bugs(sim: str) -> Manifest:
     """Returns the manifest of a copy with the bugs of a simulator, each switched by its number."""
     top = BUILD_ROOT / "examples" / f"reg_dma_bugs_{sim}{WORKER}"
     shutil.rmtree(top, ignore_errors=True)
-    shutil.copytree(ROOT / FOLDER, top / FOLDER)
+    for folder in (FOLDER, "rtl_stubs"):
+        shutil.copytree(ROOT / folder, top / folder)
     numbered = [(number, bug) for number, bug in enumerate(BUGS, 1) if sim_of(bug) == sim]
     plant_switched(top, ((number, bug.file, bug.find, bug.replace) for number, bug in numbered))
     manifest = load_manifest(ROOT / DUT)

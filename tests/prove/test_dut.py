@@ -117,12 +117,8 @@ def test_an_example_holds_to_a_depth(example: str, depth: int, missed: str) -> N
                 *("if (chunk_valid && chunk_ready) rsp_valid", "DONE-EARLY-READ", 12),
             ),
             (
-                *(DMA, "reg_dma_mte3.v", "busy_o       = owed_q != 3'd0;"),
-                *("busy_o       = queued_q != 2'd0;", "BUSY-LOW", 4),
-            ),
-            (
-                *(DMA, "reg_dma_mte3.v", "else if (done_ready_i) done_valid_q"),
-                *("else done_valid_q", "DONE-HELD", 6),
+                *(DMA, "reg_dma_mte3.sv", ".done_valid_o, .done_ready_i, .done_tag_o,"),
+                *(".done_valid_o, .done_ready_i(1'b1), .done_tag_o,", "DONE-HELD", 9),
             ),
             (
                 *(DMA, "reg_dma_writer.v", "limit    = (page < most) ? page : most;"),
