@@ -172,13 +172,12 @@ def _explained(
 ) -> Iterator[tuple[Mutant, str]]:
     """Tells of mutants that no test kills why they are no fault; nothing where that is unknown."""
     reasons = read_toml(EQUIVALENTS, "list of equivalent mutants", "restore it")[1]
-    todo = [
-        mutant
-        for mutant in campaign.engine.mutants
-        if (verdict := known.get(mutant.name)) and verdict.result == PASSED
-    ]
-    rest = [mutant for mutant in todo if mutant.name not in reasons]
-    yield from ((mutant, reasons[mutant.name]) for mutant in todo if mutant.name in reasons)
+    results = {name: verdict.result for name, verdict in known.items()}
+    for mutant in campaign.engine.mutants:
+        if mutant.name in reasons and results.get(mutant.name) in (PASSED, SURVIVED):
+            yield mutant, reasons[mutant.name]
+            results[mutant.name] = EQUIVALENT
+    rest = [one for one in campaign.engine.mutants if results.get(one.name) == PASSED]
     if rest:
         print(f"  {len(rest)} survivors: proofs that they change nothing", flush=True)
     folder, profiles = campaign.engine.folder, campaign.profiles
