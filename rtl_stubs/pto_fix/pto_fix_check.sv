@@ -173,6 +173,12 @@ module pto_fix_check #(
   wire [23:0] src_prod  = {16'd0, src_digit} * {8'd0, src_mul};
   wire [39:0] dst_prod  = {32'd0, dst_digit} * {8'd0, dst_mul};
 
+  // Broken rules and NOPs.
+  reg unknown_q, nop_q;
+  reg l07_q, l14_q, l15_q, l16_q, l17_q, l18_q, l19_q, l20_q, l21_q, l22_q, l23_q, l26_q;
+  wire bad_q = unknown_q || l07_q || l14_q || l15_q || l16_q || l17_q || l18_q || l19_q || l20_q
+            || l21_q || l22_q;               // these end the sums; L26 does not, it is above L23
+
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q <= IDLE;
@@ -213,11 +219,6 @@ module pto_fix_check #(
   end
 
   // ---- rules; each has a register, so that they are evaluated only for a descriptor ----
-  reg unknown_q, nop_q;
-  reg l07_q, l14_q, l15_q, l16_q, l17_q, l18_q, l19_q, l20_q, l21_q, l22_q, l23_q, l26_q;
-  wire bad_q = unknown_q || l07_q || l14_q || l15_q || l16_q || l17_q || l18_q || l19_q || l20_q
-            || l21_q || l22_q;               // these end the sums; L26 does not, it is above L23
-
   wire        wrong_mode = unit_flag[2] || unit_flag == 3'd1;
   wire [32:0] stride_or_loop = dst_stride | (loop3 ? dst_loop : 33'd0);  // low bits of both
 

@@ -62,6 +62,7 @@ module pto_l0_place (
   wire end_run   = run_at_q == run_q;
   wire end_mid   = mid_left_q == 9'd0;
   wire end_outer = outer_left_q == 8'd0;
+  wire fin       = end_run && end_mid && end_outer;
   wire [14:0]           next_run_block   = mid_block_q + pitch_q;
   wire [6:0]            square = 7'd64 >> unit_q;          // blocks of a square
   wire [14:0]           next_outer_block = outer_block_q + {8'd0, square};
@@ -70,7 +71,6 @@ module pto_l0_place (
   assign at_valid_o = active_q;
   assign at_o       = {turn_q, unit_q, run_at_q[5:0]};
   assign at_end_o   = !turn_q || end_run;
-  wire   fin        = end_run && end_mid && end_outer;
   assign at_block_o = {fin, id_q, block_q};
 
   always @(posedge clk_i or negedge rst_ni) begin

@@ -11,12 +11,20 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
-from pyslang import Bag, Diagnostic, DiagnosticEngine, Diags, SourceLocation, SourceManager
+from pyslang import (
+    Bag,
+    DiagCode,
+    Diagnostic,
+    DiagnosticEngine,
+    Diags,
+    SourceLocation,
+    SourceManager,
+)
 from pyslang.analysis import AnalysisFlags, AnalysisManager, AnalysisOptions
 from pyslang.ast import (
     ArgumentDirection,
@@ -41,7 +49,7 @@ from tb.dut.manifest import STANDARD_PARAMETERS, Manifest, load_manifest
 from tb.record.settings import SIMULATOR_NAMES
 
 SHOWN = 5
-"""Most syntax errors, and most errors of elaboration, that are reported for one DUT."""
+"""Most findings of one kind that slang makes (syntax, elaboration, names, widths) for one DUT."""
 
 ALIKE = 0.7
 """How much alike two names are, 0 to 1, before one is suggested for the other."""
@@ -52,6 +60,10 @@ MOST_FOLLOWED = 16
 DEFAULT_TAG_WIDTH = 8
 
 _NO_HDL = {".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".o", ".a", ".so", ".vhd", ".vhdl"}
+
+# Names and widths that simulators take in silence, those first that more often are mistakes.
+_NAMES = (Diags.UsedBeforeDeclared, Diags.ImplicitNet)
+_WIDTHS = (Diags.PortWidthTruncate, Diags.PortWidthExpand, Diags.WidthTruncate, Diags.WidthExpand)
 
 _NEVER_DRIVEN = (Diags.UndrivenNet, Diags.UndrivenPort, Diags.UnassignedVariable)
 
@@ -292,13 +304,17 @@ class _Check:
         yield from self._shapes(widths, lacking)
         # Generate blocks may differ with the widths: look inside at the first, least and most.
         ends = (min(widths, key=_size), max(widths, key=_size))
-        for item in dict.fromkeys((widths[0], *ends)):
-            yield from self._inside(self._compiled(item), missing)
+        inside = [self._compiled(item) for item in dict.fromkeys((widths[0], *ends))]
+        for compilation in inside:
+            yield from self._inside(compilation, missing)
+        ordered = self._compiled(widths[0], _RELAXED & ~CompilationFlags.AllowUseBeforeDeclare)
+        yield from self._doubts([ordered, compilation], _NAMES)
+        yield from self._doubts(inside, _WIDTHS)
 
-    def _compiled(self, widths: Widths) -> Compilation:
+    def _compiled(self, widths: Widths, flags: CompilationFlags = _RELAXED) -> Compilation:
         options = CompilationOptions()
         options.topModules = {self.manifest.module}
-        options.flags = _RELAXED
+        options.flags = flags
         values: Mapping[str, object] = {
             **{
                 name: value
@@ -522,6 +538,31 @@ class _Check:
             elif told < SHOWN:
                 told += 1
                 yield self._complaint("warning", item)
+
+    def _doubts(
+        self, compilations: Iterable[Compilation], codes: Sequence[DiagCode]
+    ) -> Iterator[Finding]:
+        """Yields the first diagnostics of some kinds, each place once, and how many more are where.
+
+        Those of the first kind come first, then those of the first source.
+        """
+        files = {_shown(Path(name)): at for at, name in enumerate(self.manifest.sources)}
+        found: dict[tuple[int, ...], Finding] = {}
+        for item in (x for one in compilations for x in one.getAllDiagnostics() if x.code in codes):
+            finding = self._complaint("warning", item)
+            if codes == _WIDTHS and self.sources.isFileLoc(item.location):
+                text = self.sources.getSourceText(item.location.buffer)
+                text = text[item.ranges[0].start.offset : item.ranges[0].end.offset]
+                finding = replace(finding, what=f"{finding.what}: {text}")
+            file = finding.where.rpartition(":")[0]
+            place = files.get(file, -1), item.location.buffer.id, item.location.offset
+            found.setdefault((codes.index(item.code), *place), finding)
+        ordered = [found[key] for key in sorted(found)]
+        yield from ordered[:SHOWN]
+        if more := Counter(item.where.rpartition(":")[0] for item in ordered[SHOWN:]):
+            where = ", ".join(f"{number} in {file}" for file, number in more.items())
+            what = f"{more.total()} more like these: {where}"
+            yield Finding("warning", ordered[SHOWN].where, what)
 
     def _of_top(self, item: Diagnostic, top: InstanceSymbol) -> bool:
         """True for a diagnosis of a port of the top module, which has a sentence of its own."""

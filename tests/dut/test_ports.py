@@ -17,7 +17,7 @@ from tb.dut.manifest import (
     load_manifest,
     reference_manifests,
 )
-from tb.dut.ports import Widths, check_command, check_ports, require_ports
+from tb.dut.ports import SHOWN, Widths, check_command, check_ports, require_ports
 from tb.dut.scaffold import new_dut
 from tb.isa.ops import SLOTS
 from tb.record.record import RunRecord
@@ -133,6 +133,22 @@ HELD = "logic held_q;"
         ("warning", "busy_o, ", "busy_o, output wire irq_o, ", "port irq_o output contract"),
         ("warning", HELD, f"{HELD} wire q; wire r = !q;", "'q' never driven"),
         ("warning", HELD, f"{HELD} wire [7:0] q = absent;", "undeclared 'absent'"),
+        (
+            "warning", HELD, f"{HELD} wire [3:0] q = desc_i[7:0];",
+            r"demo\.sv:\d+ warning truncates 8 4 bits desc_i",
+        ),
+        (
+            "warning", HELD, f"{HELD} wire [7:0] q = desc_i[3:0];",
+            r"demo\.sv:\d+ warning expands 4 8 bits desc_i",
+        ),
+        (
+            "warning", HELD, f"{HELD} wire [7:0] q; sub u_sub (.o(q));",
+            r"demo\.sv:\d+ warning port expands 1 8 bits q",
+        ),
+        (
+            "warning", TIED, "wire p = q; wire q = 1'b0; assign m_axi_arvalid = p;",
+            r"demo\.sv:\d+ warning 'q' used before its declaration",
+        ),
         # A loop is no finding of this check, and it ends.
         ("", TIED, "wire p; wire q = p; assign p = q; assign m_axi_arvalid = q;", ""),
         ("", "busy_o, ", "busy_o, input wire scan_i = 1'b0, ", ""),
@@ -147,6 +163,23 @@ def test_one_fault(severity: str, old: str, new: str, facts: str, demo: Path) ->
     for text in texts[:1]:  # Errors come first.
         assert re.match(rf"(demo\.sv:\d+|dut\.toml): {severity}: ", text)
     assert any(says(text, facts) for text in (texts[:1] if severity == "error" else texts or [""]))
+
+
+def test_names_and_widths_are_reported_by_place_and_not_all(demo: Path) -> None:
+    """Ports come before assignments; the wrapper has other widths at each tag width."""
+    lines = [f"wire [3:0] q{at} = {{1'b0, desc_tag_i, 16'd0}};" for at in range(7)]
+    change(demo, HELD, "\n".join([HELD, *lines, "wire [7:0] q; sub u_sub (.o(q));"]))
+    sub = SUB.replace("endmodule", "assign r = 1'b0, o = {r, r}; endmodule")
+    (demo.parent / "sub.sv").write_text(f"`default_nettype wire\n{sub}")
+    demo.write_text(demo.read_text().replace('"demo.sv"', '"demo.sv", "sub.sv"'))
+    name, first, *others, last = found(demo)
+    assert says(name, "sub.sv:2 warning implicit net 'r'")
+    assert says(first, "port expands 1 8 bits q")
+    assert len(others) == SHOWN - 1
+    assert all(says(text, "demo.sv truncates 25 4 bits") for text in others)
+    assert says(last, "warning 4 more 3 in demo.sv, 1 in sub.sv")
+    drop_port(demo, "clk_i")
+    assert ": error: " in found(demo)[0]
 
 
 def test_one_fault_has_one_finding(demo: Path) -> None:
