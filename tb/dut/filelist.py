@@ -22,7 +22,10 @@ _BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _LINE_COMMENT = re.compile(r"(^|\s)(//|#).*$")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 
-LEGAL = "source files, -f FILE, -F FILE, -v FILE, +incdir+DIR, +define+NAME=VALUE, comments"
+LEGAL = (
+    "source files, -f FILE, -F FILE, -v FILE, -y DIR, +libext+.v+.sv, +incdir+DIR, "
+    "+define+NAME=VALUE, comments"
+)
 
 
 @dataclass
@@ -34,12 +37,16 @@ class FileList:
         include_dirs: Include folders.
         defines: Macros; an empty value for a plain ``+define+NAME``.
         lists: The lists themselves.
+        libraries: Files and folders that have modules which the sources may lack.
+        suffixes: Suffixes of the files in library folders; none for the usual ones.
     """
 
     sources: list[Path] = field(default_factory=list)
     include_dirs: list[Path] = field(default_factory=list)
     defines: dict[str, str] = field(default_factory=dict)
     lists: list[Path] = field(default_factory=list)
+    libraries: list[Path] = field(default_factory=list)
+    suffixes: list[str] = field(default_factory=list)
 
 
 def read_file_list(path: Path, found: FileList | None = None) -> FileList:
@@ -74,19 +81,22 @@ def _read(path: Path, found: FileList, above: tuple[Path, ...]) -> None:
     words = _words(text, path)
     for line, word in words:
         where = f"{path}:{line}"
-        if word in ("-f", "-F", "-v"):
+        if word in ("-f", "-F", "-v", "-y"):
             try:
                 _, name = next(words)
             except StopIteration:
-                raise PtoError(f"{word} without a file", where=where, legal=LEGAL) from None
-            if word == "-v":
-                found.sources.append(_existing(path, name, where))
+                what = "folder" if word == "-y" else "file"
+                raise PtoError(f"{word} without a {what}", where=where, legal=LEGAL) from None
+            if word in ("-v", "-y"):
+                found.libraries.append(_existing(path, name, where, folder=word == "-y"))
             else:
                 _read((path.parent / name).resolve(), found, (*above, path))
         elif word.startswith("+incdir+"):
             for name in word.split("+")[2:]:
                 if name:
                     found.include_dirs.append(_existing(path, name, where, folder=True))
+        elif word.startswith("+libext+"):
+            found.suffixes += filter(None, word.split("+")[2:])
         elif word.startswith("+define+"):
             for item in word.split("+")[2:]:
                 name, _, value = item.partition("=")
@@ -134,7 +144,7 @@ def _existing(path: Path, name: str, where: str, *, folder: bool = False) -> Pat
     found = (path.parent / name).resolve()
     if not (found.is_dir() if folder else found.is_file()):
         raise PtoError(
-            f"{'include folder' if folder else 'source'} {name!r} does not exist",
+            f"{'folder' if folder else 'source'} {name!r} does not exist",
             where=where,
             remedy=f"looked for {found}; paths count from the folder of the list",
         )

@@ -149,7 +149,8 @@ class Manifest(BaseModel):
         name: Its name in messages; the module unless given.
         module: Verilog module name of its top.
         slot: Slot it serves.
-        sources: Verilog and SystemVerilog files, absolute once loaded, those of file lists first.
+        sources: Verilog and SystemVerilog files, absolute once loaded, those of file lists first,
+            those of libraries last.
         filelists: File lists, absolute once loaded.
         include_dirs: Include folders, absolute once loaded, those of file lists first.
         defines: Macros for its build, those of file lists with them.
@@ -398,6 +399,12 @@ def _with_files(manifest: Manifest) -> Manifest:
             where=manifest.path,
             remedy="give `sources`, `filelists` or both",
         )
+    defines = {**found.defines, **manifest.defines}
+    if found.libraries:
+        # Imported here: most manifests name no library, and load without a parser of Verilog.
+        from tb.dut.sources import library_sources
+
+        found.sources += library_sources(manifest.module, found, defines)
     waivers = [file for name in manifest.waivers for file in _named(manifest, "waiver", name)]
     return manifest.model_copy(
         update={
@@ -405,7 +412,7 @@ def _with_files(manifest: Manifest) -> Manifest:
             "include_dirs": _texts(found.include_dirs),
             "filelists": _texts(found.lists),
             "waivers": _texts(waivers),
-            "defines": {**found.defines, **manifest.defines},
+            "defines": defines,
         }
     )
 

@@ -38,14 +38,13 @@ from pyslang.ast import (
     ParameterSymbol,
     SymbolKind,
 )
-from pyslang.parsing import PreprocessorOptions
 from pyslang.syntax import SyntaxTree
 
 from tb.common.errors import PtoError
-from tb.common.paths import HDL
 from tb.common.text import counted, meant
 from tb.dut.contract import PARAMETERS, Port, parameters_of, ports_of
 from tb.dut.manifest import STANDARD_PARAMETERS, Manifest, load_manifest
+from tb.dut.sources import parse_files
 from tb.record.settings import SIMULATOR_NAMES
 
 SHOWN = 5
@@ -58,8 +57,6 @@ MOST_FOLLOWED = 16
 """Steps for which what drives an output is followed."""
 
 DEFAULT_TAG_WIDTH = 8
-
-_NO_HDL = {".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".o", ".a", ".so", ".vhd", ".vhdl"}
 
 # Names and widths that simulators take in silence, those first that more often are mistakes.
 _NAMES = (Diags.UsedBeforeDeclared, Diags.ImplicitNet)
@@ -241,24 +238,13 @@ def _bare(name: str) -> str:
     return name.removesuffix("_i").removesuffix("_o").replace("_", "")
 
 
-def verilog_of(files: Iterable[str]) -> list[str]:
-    """Returns the Verilog among the sources of a manifest, which may also name C++ and VHDL."""
-    return [name for name in files if Path(name).suffix.lower() not in _NO_HDL]
-
-
 def parse(manifests: Sequence[Manifest]) -> tuple[SyntaxTree, SourceManager]:
-    """Parses the Verilog of engines that are in one build.
-
-    It is one unit, as for the simulators: macros of a file hold in those after it.
-    """
-    sources, options, bag = SourceManager(), PreprocessorOptions(), Bag()
-    sources.setDisableProximatePaths(True)
-    for folder in (str(HDL), *(name for one in manifests for name in one.include_dirs)):
-        sources.addUserDirectories(folder)
-    options.predefines = [f"{name}={x}" for one in manifests for name, x in one.defines.items()]
-    bag.preprocessorOptions = options
-    files = dict.fromkeys(name for one in manifests for name in one.sources)
-    return SyntaxTree.fromFiles(verilog_of(files), sources, bag), sources
+    """Parses the Verilog of engines that are in one build."""
+    return parse_files(
+        (name for one in manifests for name in one.sources),
+        (name for one in manifests for name in one.include_dirs),
+        (item for one in manifests for item in one.defines.items()),
+    )
 
 
 class _Check:

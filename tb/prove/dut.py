@@ -23,7 +23,8 @@ from tb.common.paths import ROOT
 from tb.common.text import meant
 from tb.dut.contract import Port, ports_of
 from tb.dut.manifest import STANDARD_PARAMETERS, Manifest
-from tb.dut.ports import Widths, verilog_of
+from tb.dut.ports import Widths
+from tb.dut.sources import verilog_of
 from tb.harness.protocol import RULES
 from tb.isa.ops import OPS
 from tb.prove.rtl import CIRCUIT, REACH, run_abc, run_yosys, tell

@@ -255,21 +255,55 @@ def test_the_exclusions_of_a_loader(tmp_path: Path, op: str, told: bool) -> None
 def test_file_lists_are_read_nested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("rtl", "inc", "ip"):
         (tmp_path / name).mkdir()
-    for name in ("rtl/a.sv", "rtl/b.sv", "ip/c.v", "ip/lib.v"):
+    for name in ("rtl/a.sv", "rtl/b.sv", "ip/c.v"):
         (tmp_path / name).write_text("module m; endmodule\n")
     (tmp_path / "rtl/all.f").write_text(
         "// a comment\n# another\n/* a long\n one */ a.sv  b.sv // the engine\n"
         "+incdir+../inc +define+FAST+DEPTH=4\n-f $IP_HOME/ip.f\n"
     )
-    (tmp_path / "ip/ip.f").write_text("c.v\n-v lib.v\n")
+    (tmp_path / "ip/ip.f").write_text("c.v\n")
     monkeypatch.setenv("IP_HOME", "../ip")
     path = write(tmp_path, filelists='["rtl/all.f"]', defines="{ DEPTH = 8 }")
     manifest = load_manifest(path)
     names = [str(Path(name).relative_to(tmp_path.resolve())) for name in manifest.sources]
-    assert names == ["rtl/a.sv", "rtl/b.sv", "ip/c.v", "ip/lib.v", "mine.v"]
+    assert names == ["rtl/a.sv", "rtl/b.sv", "ip/c.v", "mine.v"]
     assert manifest.include_dirs == (str((tmp_path / "inc").resolve()),)
     assert manifest.defines == {"FAST": "", "DEPTH": 8}
     assert [Path(name).name for name in manifest.filelists] == ["all.f", "ip.f"]
+
+
+def test_libraries_have_what_the_sources_lack(tmp_path: Path) -> None:
+    """The first library with a module provides it, and what its file lacks in turn."""
+    texts = {
+        "top.sv": "module mine; a u_a(); generate if (0) b u_b(); endgenerate endmodule",
+        "one/a.v": "module a; c u_c(); `ifdef DEEP d u_d(); `endif endmodule",
+        "one/unused.v": "module unused; endmodule",
+        "two/a.v": "module a; endmodule",
+        "two/d.vlib": "module d; mine u_mine(); endmodule",
+        "cells.v": "module b; endmodule module c; endmodule",
+        "more.v": "module c; endmodule module e; endmodule",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    libraries = "-y one -v cells.v -y two -v more.v"
+
+    def files(text: str) -> list[str]:
+        (tmp_path / "all.f").write_text(text)
+        path = write(tmp_path, sources="", filelists='["all.f"]')
+        sources = load_manifest(path).sources
+        return [str(Path(name).relative_to(tmp_path.resolve())) for name in sources]
+
+    assert files(f"top.sv {libraries}") == ["top.sv", "one/a.v", "cells.v"]
+    assert files(f"top.sv {libraries} +libext+.v+.vlib +define+DEEP")[3:] == ["two/d.vlib"]
+    assert files("top.sv -y two -v more.v") == ["top.sv", "two/a.v"]
+    (tmp_path / "own.v").write_text("module mine; c u_c(); e u_e(); endmodule")
+    assert files("own.v -v more.v -v cells.v") == ["own.v", "more.v"]
+    assert files(f"top.sv two/a.v {libraries}") == ["top.sv", "two/a.v", "cells.v"]
+    (tmp_path / "c.v").write_text(texts["more.v"])
+    with pytest.raises(PtoError) as refused:
+        files(f"top.sv c.v {libraries}")
+    assert says(str(refused.value), "module b module c cells.v"), refused.value
 
 
 @pytest.mark.parametrize(
@@ -279,9 +313,11 @@ def test_file_lists_are_read_nested(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("-f no.f\n", "cannot read file list No such file no.f"),
         ("-f all.f\n", "file list itself all.f all.f"),
         ("a.v\n\n-f\n", "-f without file {list}:3"),
-        ("+incdir+no\n", "include folder 'no' not exist"),
-        ("-y lib\n", "option '-y' file list every simulator"),
-        ("+libext+.v\n", r"option '\+libext\+.v' file list"),
+        ("+incdir+no\n", "folder 'no' not exist"),
+        ("-y lib\n", "folder 'lib' not exist {list}:1"),
+        ("a.v -y\n", "-y without folder {list}:1"),
+        ("-v no.v\n", "source 'no.v' not exist {list}:1"),
+        ("+libverbose\n", r"option '\+libverbose' file list every simulator"),
         ("$PTO_NOT_SET/a.v\n", "variable PTO_NOT_SET not set"),
         ("'a.v\n", "No closing quotation"),
     ],
