@@ -9,6 +9,7 @@ key.
 from __future__ import annotations
 
 import glob
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -158,6 +159,7 @@ class Manifest(BaseModel):
         profile: Profile that it claims to follow, as it was written; empty for ``seed``.
         knob_parameters: Knob of the profile to the parameter of the module that selects it.
         waivers: Verilator control files, absolute once loaded.
+        black_boxes: Modules below it that cannot be read: encrypted, or models without source.
         simulators: Simulators that it builds on.
         simulator_args: More arguments of the build, by simulator.
         watchdog_clocks: Clocks in which nothing moves that count as a hang, or None.
@@ -178,6 +180,7 @@ class Manifest(BaseModel):
     profile: str = ""
     knob_parameters: dict[str, Identifier] = Field(default_factory=dict)
     waivers: Texts = ()
+    black_boxes: Annotated[tuple[Identifier, ...], Once] = ()
     simulators: Annotated[tuple[SimulatorName, ...], Field(min_length=1), Once] = SIMULATOR_NAMES
     simulator_args: dict[SimulatorName, tuple[str, ...]] = Field(default_factory=dict)
     watchdog_clocks: Annotated[int, Field(strict=True, ge=100, lt=1 << 31)] | None = None
@@ -218,13 +221,28 @@ class Manifest(BaseModel):
         return {**self.parameters, **chosen}
 
     def check_simulator(self, sim: str) -> None:
-        """Raises PtoError when the engine does not support a simulator."""
+        """Raises PtoError when the engine does not support a simulator, or lacks models for it."""
         if sim not in self.simulators:
             raise PtoError(
                 f"{self.title} does not support SIM={sim}",
                 where=f"{self.path}, simulators",
                 legal=", ".join(self.simulators),
                 remedy="choose SIM from these, or add the simulator to the manifest",
+            )
+
+        texts = [Path(name).read_bytes() for name in self.sources if self.black_boxes]
+        lacking = [
+            name
+            for name in self.black_boxes
+            if not any(re.search(rf"\bmodule\s+{re.escape(name)}\b".encode(), x) for x in texts)
+        ]
+        if lacking and not self.simulator_args.get(sim):
+            raise PtoError(
+                f"{self.title} has no model of black box {', '.join(lacking)} for SIM={sim}",
+                where=f"{self.path}, black_boxes",
+                legal="a source with the module, or a file of the model in [simulator_args]",
+                remedy=f'add it, as in [simulator_args] {sim} = ["/path/to/model"], or list in '
+                "`simulators` those that have it; docs/plug-in.md#black-boxes",
             )
 
     def check_run(self, gm_width: int, local_width: int, tag_width: int) -> None:
@@ -404,7 +422,7 @@ def _with_files(manifest: Manifest) -> Manifest:
         # Imported here: most manifests name no library, and load without a parser of Verilog.
         from tb.dut.sources import library_sources
 
-        found.sources += library_sources(manifest.module, found, defines)
+        found.sources += library_sources(manifest.module, found, defines, manifest.black_boxes)
     waivers = [file for name in manifest.waivers for file in _named(manifest, "waiver", name)]
     return manifest.model_copy(
         update={

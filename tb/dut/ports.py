@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -24,6 +24,7 @@ from pyslang import (
     Diags,
     SourceLocation,
     SourceManager,
+    SourceRange,
 )
 from pyslang.analysis import AnalysisFlags, AnalysisManager, AnalysisOptions
 from pyslang.ast import (
@@ -35,8 +36,10 @@ from pyslang.ast import (
     DefinitionKind,
     ExpressionKind,
     InstanceSymbol,
+    NamedValueExpression,
     ParameterSymbol,
     SymbolKind,
+    UninstantiatedDefSymbol,
 )
 from pyslang.syntax import SyntaxTree
 
@@ -203,6 +206,8 @@ def _check_one(manifest: Manifest) -> bool:
         ports = f"{len(ports_of(manifest.slot))} ports as the contract has them"
         at = f"at {counted(len(widths), 'combination')} of widths"
         lines = [", ".join(filter(None, (ports, at, said))), _profile(manifest)]
+        if manifest.black_boxes:
+            lines.append(f"did not look into black boxes {', '.join(manifest.black_boxes)}")
         if manifest.simulators != SIMULATOR_NAMES:
             lines.append(f"builds on {', '.join(manifest.simulators)} alone")
     for line in lines:
@@ -254,6 +259,7 @@ class _Check:
         self.manifest = manifest
         self.tree, self.sources = parse([manifest])
         self.engine = DiagnosticEngine(self.sources)
+        self.boxes: list[SourceRange] = []
 
     def findings(self, widths: Sequence[Widths]) -> Iterator[Finding]:
         """Yields what is wrong; errors of one kind keep those that they would cause silent."""
@@ -262,11 +268,14 @@ class _Check:
             yield from (self._complaint("error", item) for item in broken[:SHOWN])
             return
         compilation = self._compiled(widths[0])
-        names = [
-            item.name
+        modules = [
+            item
             for item in compilation.getDefinitions()
             if getattr(item, "definitionKind", None) == DefinitionKind.Module
         ]
+        names = [item.name for item in modules]
+        boxes = [item.syntax for item in modules if item.name in self.manifest.black_boxes]
+        self.boxes = [syntax.sourceRange for syntax in boxes if syntax]
         module = self.manifest.module
         if module not in names:
             yield self._of_manifest(
@@ -434,34 +443,80 @@ class _Check:
         """Yields modules that are not there, other complaints, and outputs without a driver."""
         yield from self._complaints(compilation, missing)
         top = self._top(compilation)
-        if top is None or any(item.isError() for item in compilation.getAllDiagnostics()):
+        if top is None or any(item.isError() for item in self._diagnostics(compilation)):
             return  # what drives an output may be what could not be elaborated
         options = AnalysisOptions()
         options.flags = AnalysisFlags.CheckUnused
         manager = AnalysisManager(options)
         manager.analyze(compilation)
+        unknown = self._at_boxes(top) if self.manifest.black_boxes else set()
         outputs = {port.name for port in ports_of(self.manifest.slot) if port.direction == "output"}
         for port in top.body.portList:
             symbol = getattr(port, "internalSymbol", None)
             if port.name in outputs and port.direction == ArgumentDirection.Out and symbol:
-                what = self._undriven(manager, symbol)
+                what = self._undriven(manager, symbol, unknown)
                 if what:
                     yield self._error(port, f"port {port.name} {what}")
         never = [
             item
             for item in manager.getDiagnostics()
-            if item.code in _NEVER_DRIVEN and not self._of_top(item, top)
+            if item.code in _NEVER_DRIVEN
+            and not self._of_top(item, top)
+            and not self._in_box(item)
+            and _at(item) not in unknown
         ]
         yield from (self._complaint("warning", item) for item in never[:SHOWN])
 
-    def _undriven(self, manager: AnalysisManager, symbol: Any, depth: int = 0) -> str:
+    def _diagnostics(self, compilation: Compilation) -> list[Diagnostic]:
+        """Returns what slang says, less what concerns black boxes."""
+        return [
+            item
+            for item in compilation.getAllDiagnostics()
+            if not self._in_box(item)
+            and not (
+                item.code == Diags.UnknownModule and str(item.args[0]) in self.manifest.black_boxes
+            )
+        ]
+
+    def _in_box(self, item: Diagnostic) -> bool:
+        """True for a diagnosis of what is in a black box that the sources have."""
+        place = self.sources.getFullyExpandedLoc(item.location)
+        return any(
+            one.start.buffer == place.buffer and one.start.offset <= place.offset < one.end.offset
+            for one in self.boxes
+        )
+
+    def _at_boxes(self, top: InstanceSymbol) -> set[tuple[int, int]]:
+        """Returns the places of the signals at black boxes that the sources lack."""
+        found = set[tuple[int, int]]()
+
+        def signal(item: Any) -> None:
+            if isinstance(item, NamedValueExpression):
+                found.add(_at(item.symbol))
+
+        def instance(item: Any) -> None:
+            if isinstance(item, UninstantiatedDefSymbol):
+                for connection in item.portConnections:
+                    connection.expr.visit(signal)
+
+        top.visit(instance)
+        return found
+
+    def _undriven(
+        self,
+        manager: AnalysisManager,
+        symbol: Any,
+        unknown: Collection[tuple[int, int]],
+        depth: int = 0,
+    ) -> str:
         """Returns which bits of an output nothing drives, in words, or nothing.
 
-        A signal with one driver is followed through plain assignments and outputs of instances.
+        A signal with one driver is followed through plain assignments and outputs of instances, up
+        to those at places where what drives them is unknown.
         """
         width = symbol.type.bitWidth
         open_bits = set(range(width))
-        if getattr(symbol, "initializer", None) is not None:
+        if getattr(symbol, "initializer", None) is not None or _at(symbol) in unknown:
             return ""
         drivers = manager.getDrivers(symbol)
         for driver in drivers:
@@ -475,12 +530,14 @@ class _Check:
             return ""
         place = drivers[0].containingSymbol
         if isinstance(place, InstanceSymbol):
+            if place.definition.name in self.manifest.black_boxes:
+                return ""
             inner, what = self._output_behind(symbol, place)
         elif isinstance(place, ContinuousAssignSymbol):
             inner, what = self._net_behind(place)
         else:
             return ""
-        why = self._undriven(manager, inner, depth + 1) if inner else ""
+        why = self._undriven(manager, inner, unknown, depth + 1) if inner else ""
         return f"{what}, which {why}" if why else ""
 
     def _output_behind(self, symbol: Any, instance: InstanceSymbol) -> tuple[Any, str]:
@@ -510,7 +567,7 @@ class _Check:
     def _complaints(self, compilation: Compilation, missing: set[str]) -> Iterator[Finding]:
         """Yields the errors of elaboration, less those that follow from missing ports."""
         told = 0
-        for item in compilation.getAllDiagnostics():
+        for item in self._diagnostics(compilation):
             if not item.isError():
                 continue
             if item.code == Diags.UndeclaredIdentifier and str(item.args[0]) in missing:
@@ -519,7 +576,7 @@ class _Check:
                 yield self._error(
                     item,
                     f"module {item.args[0]} is in none of the sources: "
-                    "name its file in `sources` or in a file list",
+                    "name its file in `sources` or in a file list, or it in `black_boxes`",
                 )
             elif told < SHOWN:
                 told += 1
@@ -534,15 +591,15 @@ class _Check:
         """
         files = {_shown(Path(name)): at for at, name in enumerate(self.manifest.sources)}
         found: dict[tuple[int, ...], Finding] = {}
-        for item in (x for one in compilations for x in one.getAllDiagnostics() if x.code in codes):
+        for item in (x for one in compilations for x in self._diagnostics(one) if x.code in codes):
             finding = self._complaint("warning", item)
             if codes == _WIDTHS and self.sources.isFileLoc(item.location):
                 text = self.sources.getSourceText(item.location.buffer)
                 text = text[item.ranges[0].start.offset : item.ranges[0].end.offset]
                 finding = replace(finding, what=f"{finding.what}: {text}")
             file = finding.where.rpartition(":")[0]
-            place = files.get(file, -1), item.location.buffer.id, item.location.offset
-            found.setdefault((codes.index(item.code), *place), finding)
+            key = codes.index(item.code), files.get(file, -1), *_at(item)
+            found.setdefault(key, finding)
         ordered = [found[key] for key in sorted(found)]
         yield from ordered[:SHOWN]
         if more := Counter(item.where.rpartition(":")[0] for item in ordered[SHOWN:]):
@@ -568,6 +625,11 @@ class _Check:
         place = self.sources.getFullyExpandedLoc(location)
         name = _shown(Path(self.sources.getFileName(place)))
         return f"{name}:{self.sources.getLineNumber(place)}"
+
+
+def _at(item: Any) -> tuple[int, int]:
+    """Returns the place of a symbol or a diagnosis: buffer and offset."""
+    return item.location.buffer.id, item.location.offset
 
 
 def _size(widths: Widths) -> tuple[int, int, int]:

@@ -73,7 +73,9 @@ def parse_files(
     return SyntaxTree.fromFiles(verilog_of(dict.fromkeys(files)), sources, bag), sources
 
 
-def library_sources(module: str, found: FileList, defines: Mapping[str, object]) -> list[Path]:
+def library_sources(
+    module: str, found: FileList, defines: Mapping[str, object], without: Iterable[str] = ()
+) -> list[Path]:
     """Returns the files of libraries that have the modules which the sources lack.
 
     A library is searched for each missing module, then for those that its file lacks in turn. The
@@ -83,6 +85,7 @@ def library_sources(module: str, found: FileList, defines: Mapping[str, object])
         module: Top module.
         found: The sources and the libraries.
         defines: Macros.
+        without: Modules that are not looked for.
 
     Raises:
         PtoError: a file that is needed has another module that is there already.
@@ -97,7 +100,7 @@ def library_sources(module: str, found: FileList, defines: Mapping[str, object])
     suffixes = found.suffixes or LIBRARY_SUFFIXES
     there, lacking = modules(*found.sources)
     chosen: list[Path] = []
-    sought, lacking = set[str](), lacking | {module}
+    sought, lacking = set(without), lacking | {module}
     while new := sorted(lacking - there - sought):
         sought.update(new)
         for name in new:

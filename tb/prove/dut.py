@@ -444,8 +444,16 @@ def prove_command(
         The exit code: 0 when all hold to the depth, 1 for a violation, 3 when the time ended.
 
     Raises:
-        PtoError: the manifest does not claim these widths, or Yosys cannot read a source.
+        PtoError: the manifest does not claim these widths or has black boxes, or Yosys cannot read
+            a source.
     """
+    if manifest.black_boxes:
+        raise PtoError(
+            f"{manifest.title} has black boxes, which Yosys cannot read: "
+            + ", ".join(manifest.black_boxes),
+            where=f"{manifest.path}, black_boxes",
+            remedy="use a manifest with their sources, or with simple modules in their place",
+        )
     started = time.monotonic()
     most = min(outstanding, manifest.capabilities.outstanding)
     print(

@@ -76,6 +76,7 @@ def _inputs_digest(plan: BuildPlan, version: str, words: Sequence[str]) -> str:
     files = [
         Path(name) for manifest in plan.manifests for name in (*manifest.sources, *manifest.waivers)
     ]
+    files += [Path(word) for word in _manifest_args(plan) if Path(word).is_file()]  # models
     folders = {Path(name) for manifest in plan.manifests for name in manifest.include_dirs}
     for folder in (*sorted(folders), HDL, MEMORY):
         files += sorted(file for file in folder.iterdir() if file.is_file())

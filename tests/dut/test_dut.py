@@ -12,9 +12,11 @@ from sequences.streams.speed import stream_names
 from tb.common.errors import PtoError
 from tb.dut.filelist import read_file_list
 from tb.dut.manifest import Capabilities, load_manifest, load_manifests, reference_manifests
+from tb.dut.ports import Widths
 from tb.dut.selection import exclusions
 from tb.isa.ops import OPS, SLOTS
 from tb.isa.profile import A5, SEED
+from tb.prove.dut import prove_command
 from tb.record.settings import RunSettings
 from tb.run.plan import plan_run
 from tb.run.testlist import planned_test
@@ -231,6 +233,21 @@ def test_a_simulator_that_the_engine_does_not_support_is_refused(tmp_path: Path)
     assert says(str(refused.value), facts), refused.value
 
 
+def test_a_black_box_without_a_model_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, black_boxes='["enc", "pll"]', sources='["mine.v", "enc.v"]')
+    (tmp_path / "enc.v").write_text("module\tenc(); endmodule\n")
+    with pytest.raises(PtoError) as refused:
+        load_manifest(path).check_simulator("icarus")
+    assert says(str(refused.value), "mine no model black box pll SIM=icarus simulator_args")
+    with pytest.raises(PtoError, match=pattern("mine black boxes Yosys enc, pll")):
+        prove_command(load_manifest(path), Widths(128, 128, 1), 1, 1, 1, "")
+    table = '[simulator_args]\nxcelium = ["/ip/pll.vp"]\n[capabilities]'
+    path.write_text(path.read_text().replace("[capabilities]", table))
+    load_manifest(path).check_simulator("xcelium")
+    with pytest.raises(PtoError, match="SIM=verilator"):
+        load_manifest(path).check_simulator("verilator")
+
+
 def test_the_exclusions_of_a_manifest(tmp_path: Path) -> None:
     path = write(tmp_path, loops="1", pad="false", errors='["read"]', outstanding="4")
     (sentence,) = exclusions([load_manifest(path)], 16)
@@ -300,6 +317,9 @@ def test_libraries_have_what_the_sources_lack(tmp_path: Path) -> None:
     (tmp_path / "own.v").write_text("module mine; c u_c(); e u_e(); endmodule")
     assert files("own.v -v more.v -v cells.v") == ["own.v", "more.v"]
     assert files(f"top.sv two/a.v {libraries}") == ["top.sv", "two/a.v", "cells.v"]
+    (tmp_path / "all.f").write_text(f"top.sv {libraries}")
+    path = write(tmp_path, sources="", filelists='["all.f"]', black_boxes='["a", "b"]')
+    assert len(load_manifest(path).sources) == 1
     (tmp_path / "c.v").write_text(texts["more.v"])
     with pytest.raises(PtoError) as refused:
         files(f"top.sv c.v {libraries}")

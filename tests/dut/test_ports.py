@@ -192,6 +192,28 @@ def test_one_fault_has_one_finding(demo: Path) -> None:
     assert "parameter GmDataWidth is missing" in text
 
 
+BOX = "wire v; wire [3:0] w; enc u_enc (.p(v), .o({w[3:1], w[0]}), .n(never)); wire never;"
+ENC = "module enc(output wire p, output wire [3:0] o, input wire n); wire x = y; wire y;"
+
+
+@pytest.mark.parametrize("there", ["", f"{ENC} nowhere u(); endmodule\n"], ids=["gone", "there"])
+def test_black_boxes_are_not_looked_into(
+    there: str, demo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(demo, TIED, f"{BOX} wire [1:0] z = w; assign m_axi_arvalid = v;")
+    source = demo.parent / "demo.sv"
+    source.write_text(source.read_text() + there)
+    text = demo.read_text()
+    assert says(found(demo)[0], "error module nowhere" if there else "error module enc black_boxes")
+    demo.write_text(f'black_boxes = ["enc"]\n{text}')
+    *never, declared, width = found(demo)
+    assert says(declared, "demo.sv warning 'never' before its declaration")
+    assert says(width, "demo.sv warning truncates 4 2 bits w")
+    assert len(never) == bool(there)  # The direction of an unknown port is unknown.
+    assert check_command([str(demo)]) == 0
+    assert "did not look into black boxes enc" in capsys.readouterr().out
+
+
 def test_a_module_without_any_port_of_the_contract(demo: Path) -> None:
     source = demo.parent / "demo.sv"
     source.write_text("module demo(input logic clk, output logic done); endmodule\n")

@@ -74,13 +74,15 @@ def test_the_c_memory_and_cocotb_reach_the_simulator(
 
 
 @pytest.mark.long
-def test_an_unchanged_build_is_only_run(fakes: Path) -> None:
-    plan = BuildPlan("questa", (manifest("mte2"),))
-    build(plan)
-    assert "vlog" in fakes.read_text()
-    fakes.write_text("")
-    build(plan)
-    assert fakes.read_text() == ""
+def test_an_unchanged_build_is_only_run(fakes: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.so"
+    args = {"simulator_args": {"questa": (str(model),)}}
+    plan = BuildPlan("questa", (manifest("mte2").model_copy(update=args),))
+    for text, builds in (("1", True), ("1", False), ("2", True)):
+        model.write_text(text)
+        fakes.write_text("")
+        build(plan)
+        assert ("vlog" in fakes.read_text()) == builds
 
 
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
