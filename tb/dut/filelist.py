@@ -22,6 +22,8 @@ _BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _LINE_COMMENT = re.compile(r"(^|\s)(//|#).*$")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 
+VHDL_SUFFIXES = (".vhd", ".vhdl")
+
 LEGAL = (
     "source files, -f FILE, -F FILE, -v FILE, -y DIR, +libext+.v+.sv, +incdir+DIR, "
     "+define+NAME=VALUE, comments"

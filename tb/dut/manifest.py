@@ -31,11 +31,11 @@ from tb.common.paths import ROOT
 from tb.common.schema import breach, keys_of
 from tb.common.text import meant
 from tb.dut.contract import PARAMETERS
-from tb.dut.filelist import FileList, read_file_list
+from tb.dut.filelist import VHDL_SUFFIXES, FileList, read_file_list
 from tb.dut.profile_text import read_profile
 from tb.isa.ops import OPS, SLOTS
 from tb.isa.profile import KNOBS, SEED, Profile
-from tb.record.settings import SIMULATOR_NAMES, SimulatorName
+from tb.record.settings import MIXED_LANGUAGES, SIMULATOR_NAMES, SimulatorName
 
 DataWidth = Literal[128, 256, 512]
 
@@ -50,6 +50,8 @@ MIN_TAG_WIDTH, MAX_TAG_WIDTH = 1, 16
 
 MAX_OUTSTANDING = 64
 """Most AXI bursts in flight in each direction: the memory model takes no more."""
+
+_NO_HDL = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".o", ".a", ".so")
 
 STANDARD_PARAMETERS = tuple(item.name for item in PARAMETERS if item.passed)
 """Parameters that the harness sets; ``SrcDataWidth`` on slot fix alone."""
@@ -150,8 +152,8 @@ class Manifest(BaseModel):
         name: Its name in messages; the module unless given.
         module: Verilog module name of its top.
         slot: Slot it serves.
-        sources: Verilog and SystemVerilog files, absolute once loaded, those of file lists first,
-            those of libraries last.
+        sources: Verilog, SystemVerilog and VHDL files, absolute once loaded, those of file lists
+            first, those of libraries last.
         filelists: File lists, absolute once loaded.
         include_dirs: Include folders, absolute once loaded, those of file lists first.
         defines: Macros for its build, those of file lists with them.
@@ -234,7 +236,10 @@ class Manifest(BaseModel):
         lacking = [
             name
             for name in self.black_boxes
-            if not any(re.search(rf"\bmodule\s+{re.escape(name)}\b".encode(), x) for x in texts)
+            if not any(
+                re.search(rf"\b(?:module|(?i:entity))\s+{re.escape(name)}\b".encode(), text)
+                for text in texts
+            )
         ]
         if lacking and not self.simulator_args.get(sim):
             raise PtoError(
@@ -417,6 +422,8 @@ def _with_files(manifest: Manifest) -> Manifest:
             where=manifest.path,
             remedy="give `sources`, `filelists` or both",
         )
+    for path in (*found.sources, *found.libraries):
+        _check_language(manifest, path)
     defines = {**found.defines, **manifest.defines}
     if found.libraries:
         # Imported here: most manifests name no library, and load without a parser of Verilog.
@@ -433,6 +440,26 @@ def _with_files(manifest: Manifest) -> Manifest:
             "defines": defines,
         }
     )
+
+
+def _check_language(manifest: Manifest, path: Path) -> None:
+    """Raises PtoError for a source that is no Verilog, or VHDL that a simulator does not take."""
+    if path.suffix.lower() in _NO_HDL:
+        raise PtoError(
+            f"source {path.name} is no Verilog",
+            where=manifest.path,
+            legal="Verilog and SystemVerilog",
+            remedy="name C++, objects and libraries in [simulator_args], by absolute path",
+        )
+    alone = [sim for sim in manifest.simulators if sim not in MIXED_LANGUAGES]
+    if path.suffix.lower() in VHDL_SUFFIXES and alone:
+        raise PtoError(
+            f"source {path.name} is VHDL, which SIM={alone[0]} cannot compile",
+            where=manifest.path,
+            legal=f"Verilog; VHDL where `simulators` are among {', '.join(MIXED_LANGUAGES)}",
+            remedy="convert it, `ghdl --synth --out=verilog ENTITY > ENTITY.v` after `ghdl -a`, or "
+            "choose such simulators, with a Verilog wrapper and the entity in `black_boxes`",
+        )
 
 
 def _named(manifest: Manifest, what: str, pattern: str) -> list[Path]:

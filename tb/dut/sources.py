@@ -27,12 +27,10 @@ from pyslang.syntax import (
 
 from tb.common.errors import PtoError
 from tb.common.paths import HDL
-from tb.dut.filelist import FileList
+from tb.dut.filelist import VHDL_SUFFIXES, FileList
 
 LIBRARY_SUFFIXES = (".v", ".sv")
 """Suffixes of the files in a library folder, where no ``+libext+`` names others."""
-
-_NO_HDL = {".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".o", ".a", ".so", ".vhd", ".vhdl"}
 
 _WITHOUT_INSTANCES = (
     ContinuousAssignSyntax,
@@ -48,8 +46,8 @@ _WITHOUT_INSTANCES = (
 
 
 def verilog_of(files: Iterable[str]) -> list[str]:
-    """Returns the Verilog among the sources of a manifest, which may also name C++ and VHDL."""
-    return [name for name in files if Path(name).suffix.lower() not in _NO_HDL]
+    """Returns the Verilog among the sources of a manifest, which may also name VHDL."""
+    return [name for name in files if Path(name).suffix.lower() not in VHDL_SUFFIXES]
 
 
 def parse_files(

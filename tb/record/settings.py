@@ -25,6 +25,11 @@ SimulatorName = Literal[
 
 SIMULATOR_NAMES: tuple[SimulatorName, ...] = get_args(SimulatorName)
 
+MIXED_LANGUAGES: tuple[SimulatorName, ...] = (
+    *("questa", "questa-qisqrun", "xcelium", "riviera", "activehdl"),
+)
+"""Those whose builds by cocotb take VHDL beside Verilog."""
+
 DEFAULT_PROFILE = "seed"
 """Profile of the reference engines, and of records that name none."""
 

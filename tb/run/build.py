@@ -20,8 +20,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from cocotb_tools.runner import VHDL, Verilog
+
 from tb.common.errors import PtoError
 from tb.common.paths import HDL, MEMORY, ROOT, relative
+from tb.dut.filelist import VHDL_SUFFIXES
 from tb.run import launch, products
 from tb.run.launch import BuildError, VerilatorRunner, environment, new_runner
 from tb.run.plan import BuildPlan
@@ -252,9 +255,11 @@ def build(plan: BuildPlan, *, inputs: str = "") -> Build:
     )
 
 
-def _sources(plan: BuildPlan) -> list[Path]:
+def _sources(plan: BuildPlan) -> list[Path | Verilog | VHDL]:
     engines = dict.fromkeys(Path(name) for manifest in plan.manifests for name in manifest.sources)
-    return [*engines, *_harness_sources()]
+    # cocotb knows few suffixes.
+    tagged = [(VHDL if x.suffix.lower() in VHDL_SUFFIXES else Verilog)(x) for x in engines]
+    return [*tagged, *_harness_sources()]
 
 
 def _includes(plan: BuildPlan) -> list[Path]:

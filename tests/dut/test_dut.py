@@ -248,6 +248,29 @@ def test_a_black_box_without_a_model_is_refused(tmp_path: Path) -> None:
         load_manifest(path).check_simulator("verilator")
 
 
+@pytest.mark.parametrize(
+    ("source", "facts"),
+    [
+        ("mine.vhd", "mine.vhd VHDL SIM=icarus {path} ghdl --synth"),
+        ("mine.VHDL", "mine.VHDL VHDL SIM=icarus {path} questa black_boxes"),
+        ("model.cpp", "model.cpp no Verilog {path} simulator_args"),
+    ],
+)
+def test_sources_that_are_no_verilog(source: str, facts: str, tmp_path: Path) -> None:
+    (tmp_path / source).write_text("entity core is end;\n")
+    keys = {"sources": f'["mine.v", "{source}"]', "black_boxes": '["core"]'}
+    path = write(tmp_path, simulators='["questa", "icarus"]', **keys)
+    with pytest.raises(PtoError) as refused:
+        load_manifest(path)
+    assert says(str(refused.value), facts.format(path=path)), refused.value
+    path = write(tmp_path, simulators='["questa"]', **keys)
+    if source == "model.cpp":
+        with pytest.raises(PtoError):
+            load_manifest(path)
+    else:
+        load_manifest(path).check_simulator("questa")
+
+
 def test_the_exclusions_of_a_manifest(tmp_path: Path) -> None:
     path = write(tmp_path, loops="1", pad="false", errors='["read"]', outstanding="4")
     (sentence,) = exclusions([load_manifest(path)], 16)

@@ -73,8 +73,8 @@ def small(tmp_path: Path) -> Manifest:
     (tmp_path / "inc").mkdir()
     (tmp_path / "inc/small.vh").write_text(INCLUDED)
     copy = load_manifest(ROOT / "examples/axi_copy/dut.toml")
-    (tmp_path / "rtl/model.cpp").write_text("int model() { return 1; }\n")  # no Verilog
-    changes = {"sources": (str(tmp_path / "rtl/small.sv"), str(tmp_path / "rtl/model.cpp"))}
+    (tmp_path / "rtl/model.vhd").write_text("entity model is end;\n")  # no Verilog
+    changes = {"sources": (str(tmp_path / "rtl/small.sv"), str(tmp_path / "rtl/model.vhd"))}
     return copy.model_copy(update={**changes, "include_dirs": (str(tmp_path / "inc"),)})
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tb.common.errors import PtoError, ToolError
+from tb.record.settings import MIXED_LANGUAGES
 from tb.run import plan
 from tb.run.build import build
 from tb.run.launch import BuildError, new_runner
@@ -40,7 +41,7 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Puts a fake of every program of the simulators on the PATH; returns its log."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name in ("vsim", "vlib", "vlog", "qrun", "xrun", "vcs", "vsimsa", "dsim"):
+    for name in ("vsim", "vlib", "vlog", "vcom", "qrun", "xrun", "vcs", "vsimsa", "dsim"):
         (folder / name).write_text(FAKE)
         (folder / name).chmod(0o755)
     compiler = tools.c_compiler().path
@@ -83,6 +84,20 @@ def test_an_unchanged_build_is_only_run(fakes: Path, tmp_path: Path) -> None:
         fakes.write_text("")
         build(plan)
         assert ("vlog" in fakes.read_text()) == builds
+
+
+@pytest.mark.parametrize("name", MIXED_LANGUAGES)
+def test_vhdl_and_unusual_suffixes_reach_the_simulator(
+    name: str, fakes: Path, tmp_path: Path
+) -> None:
+    files = [tmp_path / file for file in ("one.vhd", "two.VHDL", "three.vlib")]
+    for file in files:
+        file.touch()
+    mini = manifest("mte2")
+    sources = (*mini.sources, *map(str, files))
+    build(BuildPlan(name, (mini.model_copy(update={"sources": sources}),)))
+    built = fakes.read_text()
+    assert all(str(file) in built for file in files)
 
 
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
