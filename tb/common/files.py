@@ -36,6 +36,15 @@ def regular(path: Path) -> Path:
     return path
 
 
+def unfit(path: Path, *, folder: bool = False) -> str:
+    """Returns why a path is no file, or no folder, that can be read; nothing if it is one."""
+    if path.is_dir() if folder else path.is_file():
+        return ""
+    if not path.exists():
+        return "does not exist"
+    return f"is {'a device or a pipe' if is_special(path) else 'a file' if folder else 'a folder'}"
+
+
 def read_toml(path: Path, what: str, remedy: str) -> tuple[str, dict[str, Any]]:
     """Returns the text of a TOML file, and what it holds.
 

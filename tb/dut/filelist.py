@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tb.common.errors import PtoError
-from tb.common.files import regular
+from tb.common.files import regular, unfit
 
 _BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _LINE_COMMENT = re.compile(r"(^|\s)(//|#).*$")
@@ -144,9 +144,9 @@ def _filled_in(word: str, where: str) -> str:
 
 def _existing(path: Path, name: str, where: str, *, folder: bool = False) -> Path:
     found = (path.parent / name).resolve()
-    if not (found.is_dir() if folder else found.is_file()):
+    if why := unfit(found, folder=folder):
         raise PtoError(
-            f"{'folder' if folder else 'source'} {name!r} does not exist",
+            f"{'folder' if folder else 'source'} {name!r} {why}",
             where=where,
             remedy=f"looked for {found}; paths count from the folder of the list",
         )

@@ -26,7 +26,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from tb.common.errors import PtoError
-from tb.common.files import read_toml
+from tb.common.files import is_special, read_toml, unfit
 from tb.common.paths import ROOT
 from tb.common.schema import breach, keys_of
 from tb.common.text import meant
@@ -50,6 +50,8 @@ MIN_TAG_WIDTH, MAX_TAG_WIDTH = 1, 16
 
 MAX_OUTSTANDING = 64
 """Most AXI bursts in flight in each direction: the memory model takes no more."""
+
+_INCLUDED = (".v", ".vh", ".sv", ".svh", ".inc")
 
 _NO_HDL = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".o", ".a", ".so")
 
@@ -422,8 +424,11 @@ def _with_files(manifest: Manifest) -> Manifest:
             where=manifest.path,
             remedy="give `sources`, `filelists` or both",
         )
-    for path in (*found.sources, *found.libraries):
+    read = (*found.sources, *found.libraries)
+    for path in read:
         _check_language(manifest, path)
+    folders = *found.include_dirs, *(x if x.is_dir() else x.parent for x in read)
+    _check_includes(manifest, dict.fromkeys(folders))
     defines = {**found.defines, **manifest.defines}
     if found.libraries:
         # Imported here: most manifests name no library, and load without a parser of Verilog.
@@ -471,17 +476,29 @@ def _named(manifest: Manifest, what: str, pattern: str) -> list[Path]:
     folder = Path(manifest.path).resolve().parent
     place = str(folder / pattern)  # an absolute pattern replaces the folder
     found = glob.glob(place, recursive=True) if "*" in pattern else [place]  # noqa: PTH207 - Path.glob takes no absolute pattern
-    lost, fits = "matches no file", Path.is_file
-    if what == "include folder":
-        lost, fits = "matches no folder", Path.is_dir
-    paths = sorted(path.resolve() for path in map(Path, found) if fits(path))
+    folders = what == "include folder"
+    paths = sorted(path.resolve() for path in map(Path, found) if not unfit(path, folder=folders))
     if not paths:
+        why = unfit(Path(place), folder=folders) if Path(place).exists() else ""
         raise PtoError(
-            f"{what} {pattern!r} {lost}",
+            f"{what} {pattern!r} {'matches no folder' if folders else 'matches no file'}"
+            + (f": it {why}" if why else ""),
             where=manifest.path,
             remedy=f"look in {folder}",
         )
     return paths
+
+
+def _check_includes(manifest: Manifest, folders: Iterable[Path]) -> None:
+    """Raises PtoError for a pipe or a device that an ``include`` would wait for without an end."""
+    for path in (file for folder in folders for file in folder.glob("*.*")):
+        if path.suffix in _INCLUDED and is_special(path):
+            raise PtoError(
+                f"{path.name} is a device or a pipe, in a folder of sources or includes",
+                where=f"{manifest.path}: {path}",
+                legal="regular files",
+                remedy="take it out: no tool comes to an end of it",
+            )
 
 
 def _texts(paths: Iterable[Path]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -290,6 +291,34 @@ def test_the_exclusions_of_a_loader(tmp_path: Path, op: str, told: bool) -> None
     (sentence,) = exclusions([load_manifest(write(tmp_path, slot='"mte1"', **able))], 16)
     for text in ("transposed loads", "loads of 4, 8-bit elements"):
         assert (text in sentence) == told
+
+
+@pytest.mark.parametrize(
+    ("keys", "facts"),
+    [
+        ({"sources": '["in/pipe.vh"]'}, "source 'in/pipe.vh' no file pipe"),
+        ({"sources": '["in"]'}, "source 'in' no file folder"),
+        ({"waivers": '["/dev/null"]'}, "waiver '/dev/null' no file device"),
+        ({"include_dirs": '["mine.v"]'}, "include folder 'mine.v' no folder it is a file"),
+        ({"include_dirs": '["/dev/zero"]'}, "include folder '/dev/zero' no folder device"),
+        ({"filelists": '["in/pipe.vh"]'}, "file list 'in/pipe.vh' no file pipe"),
+        ({"filelists": '["all.f"]'}, "source 'in/pipe.vh' pipe all.f:1"),
+        ({"include_dirs": '["in"]'}, "pipe.vh pipe folder of sources or includes"),
+        ({"filelists": '["library.f"]'}, "pipe.vh pipe folder of sources or includes"),
+        ({"sources": '["in/x.v"]'}, "pipe.vh pipe folder of sources or includes"),
+    ],
+)
+def test_pipes_and_folders_in_the_place_of_files(
+    keys: dict[str, str], facts: str, tmp_path: Path
+) -> None:
+    (tmp_path / "in").mkdir()
+    os.mkfifo(tmp_path / "in/pipe.vh")
+    (tmp_path / "in/x.v").touch()
+    (tmp_path / "all.f").write_text("in/pipe.vh")
+    (tmp_path / "library.f").write_text("-y in")
+    with pytest.raises(PtoError) as refused:
+        load_manifest(write(tmp_path, **keys))
+    assert says(str(refused.value), facts), refused.value
 
 
 def test_file_lists_are_read_nested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
