@@ -77,7 +77,7 @@ OTHERS = (
     BugRun("rows_one_too_many", ("mte_gm_ub",), "data"),
     BugRun("gm_strides_swapped_levels", ("mte_gm_ub",), "data"),
     BugRun("residue_not_kept", ("mte_gm_ub",), "data"),
-    BugRun("first_strobe_full", ("mte_gm_ub",), "data"),
+    BugRun("first_strobe_full", ("mte_ub_gm",), "data"),
     BugRun("nz_loop4_ignored_small", ("mte_gm_l1_frac",), "data"),
     BugRun("tail_of_stores", ("mte_ub_gm",), "data"),
     BugRun("l0_square_of_bytes", L0_LOADS, "data"),
