@@ -18,7 +18,7 @@ from tb.record.shrunk import Shrunk
 from tb.regress.workers.job import Job, Outcome, blank, here
 from tb.run.build import build
 from tb.run.console import Console
-from tb.run.folder import CODE_COUNTS
+from tb.run.folder import CODE_COUNTS, WAVES
 from tb.run.plan import build_plan, check_ports
 from tb.run.run import interrupts_raise, run_once
 from tb.run.testlist import planned_test
@@ -105,7 +105,7 @@ def _collect(outcome: Outcome, folder: Path) -> None:
     coverage = folder / "coverage.json"
     if coverage.exists():
         outcome.coverage = coverage.read_text()
-    for name in ("waves.fst", "waves.vcd"):
+    for name in WAVES:
         if (folder / name).exists():
             outcome.waves = str(folder / name)
     if (folder / "timeline.json").exists():

@@ -218,6 +218,7 @@ class RunCounters(BaseModel):
             of their signature.
         clocks: Clocks simulated.
         left_out: Sentences about ops and faults that were not sent.
+        caveat: What a PASS does not show although the test is for it; in the last line of the run.
         injected: Faults, resets and clocks of stalls, by kind.
         exercised: By name of the specification: rules that ops broke and were refused for, and
             worked values that were checked.
@@ -245,6 +246,7 @@ class RunCounters(BaseModel):
     past_limit: Counter[str] = Field(default_factory=Counter)
     clocks: int = 0
     left_out: list[str] = Field(default_factory=list)
+    caveat: str = ""
     injected: Counter[str] = Field(default_factory=Counter)
     exercised: Counter[str] = Field(default_factory=Counter)
     outside: list[OutsideGroup] = Field(default_factory=list)
@@ -317,7 +319,8 @@ class RunRecord(RunCounters, RunHead):
     def last_line(self) -> str:
         """Returns the last line of a run: PASS or FAIL with the main counts.
 
-        What of a program was not executed is in it: a PASS does not cover that.
+        What of a program was not executed is in it, and the caveat of a test: a PASS does not cover
+        that.
         """
         word = "PASS" if self.passed else "FAIL"
         why = "" if self.passed else f" ({self.status})"
@@ -326,10 +329,12 @@ class RunRecord(RunCounters, RunHead):
             word, why = f"{word}{why}", f" {self.counts.text()};"
         missing = dict.fromkeys(x for each in self.programs for x in each.not_executed)
         left = f"; NOT EXECUTED: {'; '.join(missing)}" if missing else ""
+        caveat = f", {self.caveat}" if self.caveat else ""
         warned = sum(len(each.warnings) for each in self.programs)
         errors += f", {counted(warned, 'warning')}" if warned else ""
         return (
-            f"{word}{why} {self.transactions} transactions, {self.mismatches} mismatches{errors}, "
+            f"{word}{why} {self.transactions} transactions{caveat}, "
+            f"{self.mismatches} mismatches{errors}, "
             f"coverage {percent_text(self.coverage.percent)} %, seed {self.settings.seed}, "
             f"profile {self.profile}{left}; repeat: {self.command}"
         )

@@ -6,6 +6,7 @@ On a terminal progress is a live bar; elsewhere (CI logs, pipes) a plain line ev
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from tb.common.text import percent_text
 from tb.record.outside import counts_text
 from tb.record.record import ProgramReport, RunRecord, ScheduleReport
 from tb.record.summary import kinds_of
+from tb.run.folder import WAVES
 from tb.run.plan import RunPlan
 
 PLAIN_INTERVAL_SECONDS = 5.0
@@ -145,6 +147,9 @@ class Console:
         percent = percent_text(cover.percent)
         self.say(f"  coverage          {cover.covered} of {cover.bins} bins, {percent} %")
         self.say(f"  record            {relative(target)}, more in {relative(folder)}")
+        for waves in (folder / name for name in WAVES if (folder / name).exists()):
+            command = shlex.join(["surfer", relative(waves)])
+            self.say(f"  waves             {relative(waves)}: {command}, or gtkwave")
         if printed := sorted((folder / "repro").glob("*/README.txt")):
             names = ", ".join(path.parent.name for path in printed)
             self.say(f"  repro             {relative(folder / 'repro')}: {names}")

@@ -38,6 +38,9 @@ CODE_COVERAGE = "coverage.dat"
 CODE_COUNTS = "coverage.dat.gz"
 """The same, folded; tb/coverage/export/code_files.py reads them."""
 
+WAVES = ("waves.fst", "waves.vcd")
+"""Names of the waves; which one depends on the simulator."""
+
 COVERAGE_TABLE = "coverage.txt"
 """Functional coverage as a table with every hole."""
 

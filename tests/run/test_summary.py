@@ -142,3 +142,14 @@ def test_further_kinds_have_a_line_each(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_a_single_failure_has_no_further_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(record_of(of_op(1)), capsys) == "\nearly of 1\n"
+
+
+def test_waves_have_their_path_and_the_command_that_opens_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Console().show(record_of(), (), Path("record.json"), tmp_path)
+    assert "  waves " not in capsys.readouterr().out
+    (tmp_path / "waves.fst").touch()
+    Console().show(record_of(), (), Path("record.json"), tmp_path)
+    path = tmp_path / "waves.fst"
+    assert f"  waves             {path}: surfer {path}, or gtkwave\n" in capsys.readouterr().out

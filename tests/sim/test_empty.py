@@ -121,3 +121,11 @@ def test_an_op_that_a_test_of_a_user_does_not_send_is_named(tmp_path: Path) -> N
     record = run(unsaid, tmp_path, "mte_gm_ub", "mte_ub_gm", transactions=1000)
     assert record.status == "error"
     assert says(record.message, "no byte mte_ub_gm checked")
+
+
+def test_illegal_without_a_rule_that_the_engine_reports_says_so(tmp_path: Path) -> None:
+    manifest = str(runs.wrong_dones(tmp_path, 0))
+    record = runs.run("illegal", folder=tmp_path, sim="icarus", transactions=10, duts=(manifest,))
+    assert record.exit_code == 0, record.message
+    assert says(record.last_line(), "PASS 10 transactions none illegal d_rules manifest")
+    assert says("\n".join(record.left_out), "illegal ops all d_rules D rules docs/plug-in.md")

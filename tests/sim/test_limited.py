@@ -69,6 +69,7 @@ def test_nothing_else_is_sent(
                 if item.get("out_of_scope") and item["hits"] and not item.get("unreachable")
             ]
             assert not hit, f"{group['name']}.{point['name']}: {hit}"
+    assert not record.caveat
     if test == "illegal":
         assert record.statuses["RULE"] > 100
     if test in ("corner", "directed"):

@@ -206,9 +206,11 @@ class IllegalTest(RandomTest):
     def items(self) -> Iterator[BlockItem]:
         """Yields blocks with N ops in all, most of them illegal."""
         settings = self.run.settings
+        sent = False
         for number, block in enumerate(self.illegal_blocks(settings.seed)):
             if self.run.aborted:
                 return
+            sent |= block.expected_rule is not None and bool(block.expected_rule.any())
             if number % PROFILE_BLOCKS == 0:
                 self.apply_profile(self.random_profile())
             yield BlockItem(block, isolated=True)
@@ -217,6 +219,14 @@ class IllegalTest(RandomTest):
             forms = ", ".join(f"{form} {count}" for form, count in unsent.most_common())
             self.run.notes.append(
                 f"illegal ops, {unsent.total()} of {self.illegal.made}: N is too small ({forms})"
+            )
+        if not sent:
+            self.run.counts.caveat = "none of them illegal (see left out)"
+        if not self.limits.reports_rules(settings.ops):
+            self.run.counts.caveat = "none of them illegal (d_rules of the manifest has no rule)"
+            self.run.notes.append(
+                "illegal ops, all: list in d_rules of the manifest the D rules that the engine "
+                "reports (docs/plug-in.md)"
             )
 
 
