@@ -21,10 +21,11 @@ from scoreboards.report import labelled, render
 from scoreboards.repro import Repro
 from scoreboards.unordered import unordered
 from scoreboards.verdict import Evidence, Verdict
+from tb.common.text import counted
 from tb.harness.hang_report import channel_report
 from tb.harness.items import Batch
 from tb.harness.layout import MOVING
-from tb.harness.protocol import protocol_failure, rule_of
+from tb.harness.protocol import RULES, protocol_failure, rule_of
 from tb.isa.footprint import destinations, footprints_overlap
 from tb.isa.l0.op import L0Load
 from tb.isa.ops import SLOTS
@@ -234,6 +235,32 @@ class Reporter:
         if batch is not None and index is not None:
             failure.text = report = self._with_replay(report, batch, index)
         self.run.protocol_failure(report, failure)
+
+    def unknown_after_reset(self, messages: Sequence[str], released: int) -> None:
+        """Reports X at outputs before the first descriptor, once for each slot, and ends the run.
+
+        Args:
+            messages: Those of the checkers.
+            released: Clock in which the reset ended.
+        """
+        self.run.abort("fail", "outputs of the DUT are X after the reset: nothing was sent")
+        for slot in SLOTS:
+            found = [text for text in messages if text.startswith(f"{slot}: ")]
+            if not found:
+                continue
+            texts = (text.split(" on ")[1].split(" (")[0] for text in found)
+            pins = list(dict.fromkeys(text.removesuffix(" in reset") for text in texts))
+            failure = protocol_failure(found[0], "")
+            clocks = failure.begin_clock - released
+            when = f"{counted(clocks, 'clock')} after the reset" if clocks > 0 else "in the reset"
+            also = f"; also X: {', '.join(pins[1:])}" if pins[1:] else ""
+            failure.text = (
+                f"protocol: {found[0]}\n  rule: {RULES[failure.rule].text}\n"
+                f"  when: {when}, before the first descriptor{also}\n"
+                "  check: rst_ni is active low and asynchronous; every register behind the output "
+                f"has a reset\n  repeat: {self.run.command}"
+            )
+            self.run.protocol_failure(failure.text, failure)
 
     def hang(self, batch: Batch) -> None:
         """Reports a batch that the watchdog ended, and ends the run."""

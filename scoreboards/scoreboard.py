@@ -29,6 +29,7 @@ from scoreboards.unit_flags import adopt_undefined, judge_flags
 from scoreboards.verdict import Evidence, Verdict, retired
 from tb.harness.items import Batch, CheckedBatch
 from tb.harness.layout import DONE
+from tb.harness.protocol import rule_of
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space
 
@@ -183,6 +184,19 @@ class Scoreboard(uvm_subscriber):
         self.run.counts.protocol_errors = self.mailbox.errors
         found: list[str] = self.mailbox.poll_errors()
         return found
+
+    def known_after_reset(self, released: int) -> bool:
+        """Returns whether no engine had an X at an output so far; else reports it and ends the run.
+
+        Args:
+            released: Clock in which the reset ended.
+        """
+        rules = {text: rule_of(text) for text in self.mailbox.error_messages()}
+        unknown = [text for text, rule in rules.items() if rule and rule.unknown_output]
+        if unknown:
+            self._messages()
+            self.reporter.unknown_after_reset(unknown, released)
+        return not unknown
 
     # --- whole memories ----------------------------------------------------------------------
 

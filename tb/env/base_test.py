@@ -14,6 +14,7 @@ from typing import Any
 import cocotb
 import numpy as np
 from cocotb.triggers import Timer
+from cocotb.utils import get_sim_time
 from pyuvm import ConfigDB, uvm_report_object, uvm_test
 
 from scoreboards.scoreboard import Scoreboard
@@ -36,7 +37,7 @@ from tb.dut.user_code import DEFAULT_TRANSACTIONS
 from tb.env.agent import DoneMonitor, MailboxDriver, SlotAgent
 from tb.env.capacity import FEWEST, CapacityProbe
 from tb.env.context import RunContext, load_settings
-from tb.env.environment import CoverageCollector, Dispatcher, PtoEnv
+from tb.env.environment import CLOCK_NS, CoverageCollector, Dispatcher, PtoEnv
 from tb.env.stopwatch import Stopwatch
 from tb.harness.items import Batch, CheckedBatch, DoneBatch, SlotItem
 from tb.harness.knobs import PROFILES, AfterValid, KnobProfile, without_axi
@@ -86,6 +87,7 @@ class PtoTestBase(uvm_test):
         self.run = RunContext(config, memory, Mailbox.attach(memory.library), coverage, stopwatch)
         self.run.sends = self.sends
         self.rng = np.random.default_rng(config.run.seed)
+        self._released = 0
         self._profiles: list[KnobProfile] = []
         self._after_valid = AfterValid(config.run.seed)
         if config.run.gm == "cocotbext":
@@ -143,15 +145,8 @@ class PtoTestBase(uvm_test):
         try:
             self.prepare_memory()
             await self.reset()
-            probe = CapacityProbe(self) if self.probes_capacity() else None
-            if probe:
-                await probe.begin()
-            await self.stimulate()
-            if probe:
-                await probe.end()
-            await Timer(1, "us")
-            self.env.scoreboard.close()
-            self._note_unused_constraints()
+            if self.env.scoreboard.known_after_reset(self._released):
+                await self._drive()
             self.run.write(complete=True)
         except BaseException as error:
             if isinstance(error, Exception):
@@ -159,6 +154,17 @@ class PtoTestBase(uvm_test):
             self.run.write(complete=False)
             raise
         self.drop_objection()
+
+    async def _drive(self) -> None:
+        probe = CapacityProbe(self) if self.probes_capacity() else None
+        if probe:
+            await probe.begin()
+        await self.stimulate()
+        if probe:
+            await probe.end()
+        await Timer(1, "us")
+        self.env.scoreboard.close()
+        self._note_unused_constraints()
 
     def _note_unused_constraints(self) -> None:
         if self.limits.user is not None and not self.run.constrained:
@@ -199,6 +205,7 @@ class PtoTestBase(uvm_test):
         harness.rst_n_req.value = 0
         await Timer(RESET_NS, "ns")
         harness.rst_n_req.value = 1
+        self._released = int(get_sim_time("ns")) // CLOCK_NS
         await Timer(RESET_NS, "ns")
 
     def apply_profile(self, profile: KnobProfile) -> None:

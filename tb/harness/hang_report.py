@@ -301,6 +301,8 @@ def _last_events(snapshot: Snapshot, slot: int) -> str:
     seen.sort(key=lambda name: -last[name])
     events = ", ".join(f"{name} {last[name]}" for name in seen) or "none"
     parts = ["last events: " + events.replace(" ", " at clock ", 1)]
+    if not last and not reset:
+        parts.append("rst_ni is active low: has the engine left its reset?")
     if "error" in last:
         parts.append(f"last error at clock {last['error']}")
     if reset:

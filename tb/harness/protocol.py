@@ -39,6 +39,11 @@ class Rule:
     who: Who = "engine"
     needs_x: bool = False
 
+    @property
+    def unknown_output(self) -> bool:
+        """A violation is an X or Z at an output of the engine."""
+        return self.needs_x and self.who == "engine"
+
 
 @dataclass(frozen=True)
 class Channel:

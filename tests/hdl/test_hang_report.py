@@ -56,7 +56,13 @@ def test_events_before_the_last_reset_are_left_out(reader: MailboxReader) -> Non
     assert line == f"{events} at clock 4000"
 
 
-@pytest.mark.parametrize(("clocks", "events"), [({}, "none"), ({"aw": 7}, "aw at clock 7")])
+@pytest.mark.parametrize(
+    ("clocks", "events"),
+    [
+        ({}, "none; rst_ni is active low: has the engine left its reset?"),
+        ({"aw": 7}, "aw at clock 7"),
+    ],
+)
 def test_without_error_and_reset_nothing_is_said_of_them(
     reader: MailboxReader, clocks: dict[str, int], events: str
 ) -> None:

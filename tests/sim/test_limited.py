@@ -18,6 +18,7 @@ from tb.run.run import run_once
 from tb.run.testlist import planned_test
 from tests.sim.limited import LIMITED
 from tests.sim.runs import wrong_dones
+from tests.wording import says
 
 pytestmark = pytest.mark.sim
 
@@ -87,6 +88,8 @@ def test_nothing_else_is_sent(
         (2, "fail", "DONE-TWICE"),
         (3, "fail", "DONE-ORDER"),
         (4, "hang", "HANG"),
+        (5, "fail", "X-DESC"),
+        (6, "hang", "last events: none; rst_ni is active low"),
     ],
 )
 def test_each_fault_has_its_message(fault: int, status: str, message: str, tmp_path: Path) -> None:
@@ -101,3 +104,7 @@ def test_each_fault_has_its_message(fault: int, status: str, message: str, tmp_p
     if message in RULES:
         assert first.startswith(f"protocol: mte2: {message}: ")
         assert f"rule: {RULES[message].text}" in first
+    if fault == 5:
+        assert record.transactions == 0
+        assert len(record.failures) == 1
+        assert says(first, "desc_ready_o 2 clocks after reset before first descriptor rst_ni low")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference engine of slot mte2 with a fault at its done port, from the fourth done on. Fault is
+// The reference engine of slot mte2 with a fault. At its done port, from the fourth done on: Fault is
 // 1 for an unknown tag, 2 for a done twice, 3 for the tag of the newest descriptor, 4 for no done.
+// From the start: 5 for a ready without a reset, 6 for a reset of the other polarity.
 `default_nettype none
 `timescale 1ns / 1ps
 
@@ -17,7 +18,8 @@ module wrong_done_mte2 #(
 ) (
     `include "pto_engine_ports.vh"
 );
-  wire valid, busy;
+  wire valid, busy, ready_to_take;
+  reg awake_q;  // for Fault 5 without a reset
   wire [TagWidth-1:0] tag;
   reg [TagWidth-1:0] newest_q, last_q;
   reg [7:0] dones_q;
@@ -32,6 +34,8 @@ module wrong_done_mte2 #(
   // Only the lowest tags are in use.
   assign done_tag_o = again_q ? last_q : Fault == 1 && faulty ? tag ^ (1 << TagWidth - 1) :
       Fault == 3 && faulty ? newest_q : tag;
+  assign desc_ready_o = ready_to_take && (Fault != 5 || awake_q);
+  always @(posedge clk_i) awake_q <= awake_q || done_valid_o;
   assign busy_o = busy || again_q;
 
   always @(posedge clk_i or negedge rst_ni) begin
@@ -58,9 +62,9 @@ module wrong_done_mte2 #(
       .AxiIdWidth(AxiIdWidth)
   ) u_engine (
       .clk_i(clk_i),
-      .rst_ni(rst_ni),
+      .rst_ni(rst_ni ^ (Fault == 6)),
       .desc_valid_i(desc_valid_i),
-      .desc_ready_o(desc_ready_o),
+      .desc_ready_o(ready_to_take),
       .desc_i(desc_i),
       .desc_tag_i(desc_tag_i),
       .done_valid_o(valid),
