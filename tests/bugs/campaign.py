@@ -98,7 +98,9 @@ class Bug(BaseModel):
     find: str
     replace: str
     models: Annotated[str, Field(pattern=r"^.{1,100}$")]
-    test: Literal["random", "illegal", "errors", "faults", "corner", "reset", "speed"] = "random"
+    test: Literal[
+        "random", "directed", "illegal", "errors", "faults", "corner", "reset", "speed"
+    ] = "random"
     slots: tuple[Literal["mte1", "mte2", "mte3", "fix"], ...] = ()
     ops: tuple[str, ...] = ()
     profile: Annotated[str, AfterValidator(lambda text: str(parse_profile(text)))] = str(

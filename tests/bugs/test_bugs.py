@@ -24,7 +24,7 @@ def test_engines_with_every_bug_switched_off_pass(setting: Setting) -> None:
     """A bug is caught for what it does, not for the setting or the switches around it."""
     record = run_engines(None, setting).record
     assert record.status == "pass", "\n".join([record.message, *record.failures])
-    any_length = setting.test in ("corner", "reset", "speed")
+    any_length = setting.test in ("corner", "directed", "reset", "speed")
     assert any_length or record.transactions == transactions_of(setting)
 
 

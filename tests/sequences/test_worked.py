@@ -6,11 +6,15 @@ from __future__ import annotations
 import pytest
 
 from sequences.blocks import lower_program
+from sequences.examples.blocks import example_blocks
 from sequences.examples.catalog import CONVERSIONS, FORMATS, RULE_EXAMPLES
 from sequences.examples.images import FORMS
+from sequences.examples.long_rows import LONG_ROWS
 from sequences.examples.worked import EXAMPLES, items, rows, table
 from tb.isa.dma.legacy import DmaRegisters
 from tb.isa.fields import rule_name
+from tb.isa.nest import NESTS
+from tb.isa.ops import OPS
 from tb.isa.profile import parse_profile, using
 
 GROUP = {"where", "fills", "to", "backgrounds"}
@@ -69,3 +73,19 @@ def test_rules_are_of_the_family_of_the_op() -> None:
             lowered, _ = lower_program(example.program, DmaRegisters(), example.rule)
         family = lowered.descriptor.spec.rules
         assert rule_name(family, example.rule) in written[example.name], example.name
+
+
+def test_long_rows_end_inside_of_a_word_of_any_width() -> None:
+    found = set()
+    for example in LONG_ROWS:
+        (block,) = example_blocks(example)["v06"]
+        op = block.issued(0)
+        nest = NESTS[op.spec.layout.family]
+        longest = max(
+            nest.read(op), nest.written(op), key=lambda side: (side.length, side.end % 64)
+        )
+        assert longest.length > 4095, op
+        assert longest.end % 64, op
+        found.add(op.spec.name)
+    copies = {spec.name for spec in OPS.values() if spec.destination in ("gm", "ub", "l1")}
+    assert found == copies - {"raw_fill_l1"}

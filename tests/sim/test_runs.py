@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES
+from sequences.examples.long_rows import LONG_ROWS
 from tb.common.paths import ROOT
 from tb.dut.selection import SELECTABLE
 from tb.harness.layout import CHANNELS
@@ -33,7 +34,7 @@ FORMS = set(SELECTABLE)
 
 def assert_exercised(record: RunRecord) -> None:
     """Every form of every worked example passed, and every rule example was refused."""
-    expected = {each.name: len(each.forms) for each in EXAMPLES if each.applies}
+    expected = {each.name: len(each.forms) for each in (*EXAMPLES, *LONG_ROWS) if each.applies}
     expected |= {f"rule check {each.name}": 1 for each in RULE_EXAMPLES if each.applies}
     rules = {name: count for name, count in record.exercised.items() if name in RULES}
     assert record.exercised == {**expected, **rules}

@@ -17,6 +17,7 @@ from sequences.draw.traffic import TrafficGenerator
 from sequences.examples.blocks import named_rule_blocks, op_names, program_blocks
 from sequences.examples.catalog import EXAMPLES
 from sequences.examples.example import Data, Fill
+from sequences.examples.long_rows import LONG_ROWS
 from sequences.illegal.generator import IllegalGenerator
 from sequences.op_filter import forms
 from sequences.uvm import BlockItem
@@ -247,12 +248,12 @@ class CornerTest(RandomTest):
 
 @pyuvm.test()
 class DirectedTest(PtoTestBase):
-    """The worked examples of the ISA documents: every form, its image and its CRC-32."""
+    """The worked examples of the ISA documents, every form with its CRC-32, and long rows."""
 
     async def stimulate(self) -> None:
         """Runs each form of each example on fresh memories, then the rule examples."""
         served = {LEGACY_FORMS.get(name, name) for name in self.run.settings.ops}
-        for example in EXAMPLES:
+        for example in (*EXAMPLES, *LONG_ROWS):
             if not example.applies or not op_names(example) <= served:
                 continue
             images = {}
