@@ -106,11 +106,11 @@ def test_an_example_holds_to_a_depth(example: str, depth: int, missed: str) -> N
         for row in (
             (
                 *(COPY, "rtl/axi_copy.sv", "else if (arready) arvalid <= 1'b0;"),
-                *("else arvalid <= 1'b0;", "AR-HELD", 6),
+                *("else arvalid <= 1'b0;", "AR-HELD", 13),
             ),
             (
                 *(COPY, "rtl/axi_copy_split.sv", "{1'b0, src[Off-1:0]};"),
-                *("{1'b0, src[Off-1:0]} + 1'b1;", "AR-4K", 6),
+                *("{1'b0, src[Off-1:0]} + 1'b1;", "AR-4K", 14),
             ),
             (
                 *(COPY, "rtl/axi_copy.sv", "if (tail_take && tail_last) rsp_valid"),
@@ -122,11 +122,11 @@ def test_an_example_holds_to_a_depth(example: str, depth: int, missed: str) -> N
             ),
             (
                 *(DMA, "reg_dma_writer.v", "limit    = (page < most) ? page : most;"),
-                *("limit    = most;", "AW-4K", 34),
+                *("limit    = most;", "AW-4K", 36),
             ),
             (
                 *(DMA, "reg_dma_writer.v", "wlast_q <= ends;"),
-                *("wlast_q <= 1'b1;", "W-LAST-EARLY", 36),
+                *("wlast_q <= 1'b1;", "W-LAST-EARLY", 40),
             ),
         )
     ],
