@@ -112,7 +112,6 @@ struct live {
 static struct {
   int ready;
   struct pto_mailbox *box;
-  FILE *events; /* of PTO_EVENTS, or NULL */
   uint8_t *base[PTO_SPACES];
   uint64_t *stamps[PTO_SPACES]; /* one for each granule: cycle << 3 | slot + 1, 0 for none */
   uint8_t *page_state;          /* of GM: 1 filled, 2 in the dirty list */
@@ -122,6 +121,7 @@ static struct {
   uint64_t dirty_count, dirty_capacity;
   struct live faults[PTO_FAULTS]; /* in the order of their indices */
   int fault_count;
+  FILE *events; /* of PTO_EVENTS, or NULL */
   int local_faults;   /* slots with local writes that may fail */
   int counted_faults; /* whether they do depends on earlier words */
   int gm_pins;        /* GM is a memory in Python with faults of its own */
