@@ -4,7 +4,6 @@ pto_axi_to_local.sv
 pto_axi_watch.sv
 pto_commands.sv
 ../common/dma/pto_dma_check.sv
-../common/dma/pto_dma_front.sv
 ../common/dma/pto_dma_loops.sv
 ../common/pto_extent.sv
 ../common/pto_fifo.sv

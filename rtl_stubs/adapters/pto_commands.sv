@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adapter for a block that copies one row at a time: descriptors in, one-dimensional copies out; with
-// Rows 1 for one that copies rows with strides. Queue, D rules, loops, first errors and dones in
-// order are those of the reference engines (pto_dma_front). The block answers each command, in order, when its last access has ended. An
-// error at err_i is of the op of the oldest command without an answer; then failed_o is high until
-// the last answer of the op, and its rows that are left are not issued. With Overlap 0 the commands
-// of an op wait for the answers of the op before. Ops with padded rows are refused, with rule 0.
+// Adapter for a block that copies one row at a time: descriptors in, one-dimensional copies out;
+// with Rows 1 for one that copies rows with strides. Queue, D rules, loops, first errors and dones
+// in order are those of the reference engines. The block answers each command, in order, when its
+// last access has ended. An error at err_i is of the op of the oldest command without an answer;
+// then failed_o is high until the last answer of the op, and its rows that are left are not issued.
+// With Overlap 0 the commands of an op wait for the answers of the op before. Ops with padded rows
+// are refused, with rule 0.
 // Throughput: one command per clock. Latency: first command six clocks after the descriptor
 // handshake, last answer to done one clock. Limits: GmAddrWidth 40, LocalAddrWidth <= 20; profiles
 // with tail = fill need more than copies. Spec: CONTRACT, dma.md 1 to 5, 9.
