@@ -253,7 +253,8 @@ def judge(
         if campaign.told().outputs != of_plain.outputs:
             how = how if how.startswith(AT_OUTPUT) else f"{AT_OUTPUT} in {test}"
         elif how.endswith("no test"):
-            how = f"differs in {test}, at no output"
+            # Without a digest nobody knows of the outputs.
+            how = f"differs in {test}" + (", at no output" if of_plain.outputs else "")
     return Verdict(mutant.name, PASSED, how=how, seconds=spent)
 
 

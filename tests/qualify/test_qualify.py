@@ -218,6 +218,27 @@ def test_engines_that_fail_without_a_fault_are_an_error(monkeypatch: pytest.Monk
         judge.plain(campaign, judge.Stage(SEED, "legal"), WarmSimulator())
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "how"),
+    [
+        ("aa", "aa", "differs in legal, at no output"),
+        ("aa", "bb", "reaches an output in legal"),
+        ("", "", "differs in legal"),
+    ],
+)
+def test_how_far_a_survivor_comes_is_said_where_outputs_are_followed(
+    before: str, after: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed = RunRecord(settings=RunSettings(), status="pass")
+    monkeypatch.setattr(judge.Campaign, "run", lambda *_: passed)
+    monkeypatch.setattr(judge.Campaign, "told", lambda _: judge.Plain(frozenset(), after))
+    campaign = judge.Campaign(mutants.Mutated((), (), FOLDER, ""), WIDTHS, (SEED,), 1)
+    mutant = mutants.Mutant(1, "one", RAM, 1, "constant", ("m",), 0, 1, "2")
+    stages = {judge.Stage(SEED, "legal"): judge.Plain(frozenset({1}), before)}
+    assert judge.judge(campaign, stages, mutant, WarmSimulator()).how == how
+    assert judge.judge(campaign, {}, mutant, WarmSimulator()).how == "differs in no test"
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_command_with_its_code(
     number: signal.Signals,
