@@ -229,10 +229,12 @@ class Widths:
     Attributes:
         lanes: Bytes of a word by memory.
         read: Bytes of an on-chip word that is read, where it is another than in ``lanes``.
+        fetch: Aligned bytes that the engine reads whole, where it is more than a word.
     """
 
     lanes: Mapping[Space, int]
     read: int = 0
+    fetch: int = 0
 
     def of(self, space: Space, side: int) -> int:
         """Returns the bytes of a word."""
@@ -349,7 +351,8 @@ class Attribution:
             outcome = flight.outcome
             regions = outcome.reads if side == READ else outcome.regions
             mine = [region for region in regions if region.space is space]
-            found = self._covers[key] = Coverage(mine, self._widths.of(space, side))
+            fetch = self._widths.fetch if side == READ else 0
+            found = self._covers[key] = Coverage(mine, max(fetch, self._widths.of(space, side)))
         return found
 
     def late_bursts(self, late: NDArray[Any]) -> list[tuple[int, str]]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -29,13 +30,14 @@ _FIX = SLOTS.index("fix")
 
 
 def judge_errors(
-    evidence: Evidence, lanes: Mapping[Space, int]
+    evidence: Evidence, lanes: Mapping[Space, int], engines: Mapping[str, Any]
 ) -> tuple[dict[int, OpErrors], list[Verdict]]:
     """Attributes each error to an op.
 
     Args:
         evidence: The batch.
         lanes: Bytes of a bus word by memory.
+        engines: Slot to what the manifest of its engine says; slots without one are left out.
 
     Returns:
         Place of each op to the errors that it met or may have met, and the verdicts: errors that
@@ -53,11 +55,15 @@ def judge_errors(
         )
         found.append(Verdict(Objection("stimulus", why, "log of errors")))
     for slot in batch.order:
-        widths = Widths(lanes, FIX_SOURCE_BYTES if slot == _FIX else 0)
+        can = engines.get(SLOTS[slot])
+        read = FIX_SOURCE_BYTES if slot == _FIX else 0
+        widths = Widths(lanes, read, can.read_bytes if can else 0)
         attribution = Attribution(_flights(evidence, slot), widths)
         attribution.take(accesses(batch.hits, slot, widths))
         errors.update(attribution.errors)
         found += [_without_op(error) for error in attribution.strays[:1]]
+        if can and not can.stops_after_error:
+            continue
         late = attribution.late_bursts(batch.late[batch.late["slot"] == slot])
         found += [Verdict(Objection("late burst", why), index) for index, why in late[:1]]
     for entry in batch.hits[~np.isin(batch.hits["slot"], list(batch.order))][:1]:

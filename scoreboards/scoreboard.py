@@ -121,7 +121,7 @@ class Scoreboard(uvm_subscriber):
         """
         verdicts = judge_rules(evidence)
         verdicts += [Verdict(message) for message in self._messages()]
-        errors, found = judge_errors(evidence, self._lanes)
+        errors, found = judge_errors(evidence, self._lanes, self.run.config.capabilities)
         if len(evidence.batch.hits):
             count_faults(self.run.counts, evidence.batch)
         return errors, verdicts + found

@@ -166,8 +166,8 @@ module reg_dma_mte3 #(
 
   // ---- ports that the op does not use ----
   `include "pto_no_gm_read.vh"
-  assign {dst_req_o, dst_space_o, dst_addr_o, dst_be_o, dst_wdata_o} = '0;
-  wire unused = &{1'b0, dst_gnt_i, dst_err_i, m_axi_bid, cmd_ub, cmd_ub_stride,
+  `include "pto_no_dst.vh"
+  wire unused = &{1'b0, m_axi_bid, cmd_ub, cmd_ub_stride,
                   ext_space_unused, idle_unused};
 endmodule
 

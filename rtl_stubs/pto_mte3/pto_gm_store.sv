@@ -216,9 +216,9 @@ module pto_gm_store #(
   assign m_axi_awid    = {AxiIdWidth{1'b0}};
   assign m_axi_awsize  = GmLane[2:0];
   assign m_axi_awburst = 2'b01;
-  assign {dst_req_o, dst_space_o, dst_addr_o, dst_be_o, dst_wdata_o} = '0;
+  `include "pto_no_dst.vh"
 
-  wire unused = &{1'b0, dst_gnt_i, dst_err_i, m_axi_rid, m_axi_bid, row, err_now_unused,
+  wire unused = &{1'b0, m_axi_rid, m_axi_bid, row, err_now_unused,
                   fin_unused, out_space_unused, out_addr_unused};
 endmodule
 

@@ -117,6 +117,8 @@ class Capabilities(BaseModel):
         errors: Errors of memories that it survives and reports: of GM reads, of GM writes, of
             local ports.
         error_address: ``done_addr_o`` of an error is right; otherwise it is not compared.
+        stops_after_error: No burst starts after an error of its op; otherwise bursts go on.
+        read_bytes: Aligned bytes that it reads whole around each byte that it needs.
         outstanding: Most AXI bursts it has in flight in each direction.
         clocks: Stream of ``TEST=speed`` to the most clocks for one of its units, where GM bus and
             local ports have the same width: one number, or one for each width in bits.
@@ -139,6 +141,8 @@ class Capabilities(BaseModel):
     )
     errors: Annotated[tuple[ErrorKind, ...], Once] = ("read", "write", "local")
     error_address: StrictBool = True
+    stops_after_error: StrictBool = True
+    read_bytes: Literal[16, 32, 64, 128, 256, 512, 1024, 2048, 4096] = 16
     outstanding: Annotated[int, Field(ge=1, le=MAX_OUTSTANDING, strict=True)] = MAX_OUTSTANDING
     clocks: dict[str, Clocks] = Field(default_factory=dict)
 

@@ -124,6 +124,7 @@ def exclusions(manifests: Iterable[Manifest], outstanding: int = 1) -> list[str]
             (silent, f"ops that break {silent}"),
             (kinds, f"{kinds} errors"),
             (can.errors and not can.error_address, "addresses of errors"),
+            (can.errors and not can.stops_after_error, "bursts after an error"),
             (can.outstanding < outstanding, f"more than {can.outstanding} bursts in flight"),
         )
         if parts := [words for excluded, words in facts if excluded]:

@@ -5,61 +5,31 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tb.common.errors import PtoError
-from tb.common.paths import BUILD_ROOT, ROOT
+from tb.common.paths import ROOT
 from tb.dut.manifest import load_manifest
 from tb.dut.ports import check_ports
 from tb.record.record import RunRecord
-from tb.run.launch import Launcher
 from tb.setup import tools, verilator
-from tests.bugs.campaign import WORKER
+from tests.examples.planted import Bug, assert_caught, copy_of, plant, replace, run_bug
 from tests.sim import runs
 
 EXAMPLE = ROOT / "examples/axi_copy"
 MANIFEST = EXAMPLE / "dut.toml"
+STORE = EXAMPLE / "dut_mte3.toml"
+BOTH = (str(MANIFEST), str(STORE))
 FORMS = {"mte_gm_ub", "mte_gm_l1", "copy_gm_to_ubuf"}
-COPIES = BUILD_ROOT / f"examples{WORKER}"
-"""Folder of changed copies of the example; a fixed place has one build folder."""
 
 
-def run(test: str, manifest: Path = MANIFEST, **settings: Any) -> RunRecord:
+def run(test: str, duts: tuple[str, ...] = (str(MANIFEST),), **settings: Any) -> RunRecord:
     """Runs one test of the plan on the example, or on a copy of it."""
-    return runs.run(test, duts=(str(manifest),), fast_build=True, **settings)
-
-
-def assert_passed(record: RunRecord) -> None:
-    runs.assert_passed(record)
-    assert set(record.ops) <= FORMS
-
-
-def copy_of(name: str) -> Path:
-    """Copies the example and returns the manifest of the copy."""
-    folder = COPIES / name
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(EXAMPLE, folder)
-    adapters = shutil.copytree(ROOT / "rtl_stubs/adapters", folder / "adapters")
-    for path, old, new in (
-        (folder / "dut.toml", "../../rtl_stubs/common", f"{ROOT}/rtl_stubs/common"),
-        (folder / "dut.toml", "../../rtl_stubs/adapters", "adapters"),
-        (adapters / "adapters.f", "../common", f"{ROOT}/rtl_stubs/common"),
-    ):
-        path.write_text(path.read_text().replace(old, new))
-    return folder / "dut.toml"
-
-
-def replace(path: Path, old: str, new: str) -> None:
-    """Replaces a text that the file has once."""
-    text = path.read_text()
-    assert text.count(old) == 1, f"{path.name} has {text.count(old)} times {old!r}"
-    path.write_text(text.replace(old, new))
+    return runs.run(test, duts=duts, fast_build=True, **settings)
 
 
 # --- regression ---
@@ -87,13 +57,34 @@ def replace(path: Path, old: str, new: str) -> None:
 )
 def test_regression(sim: str, test: str, transactions: int) -> None:
     record = run(test, sim=sim, transactions=transactions, seed=21)
-    assert_passed(record)
+    runs.assert_passed(record)
+    assert set(record.ops) <= FORMS
     if sim == "verilator" and test == "random":
         assert set(record.ops) == FORMS
     if test == "illegal":
         assert record.statuses["RULE"] > transactions // 50
     if test == "errors":
         assert set(record.statuses) - {"OK"}, "no error was injected"
+
+
+@pytest.mark.share("examples/axi_copy", "tb/hdl")
+@pytest.mark.sim
+@pytest.mark.parametrize(
+    ("sim", "test", "transactions"),
+    [
+        ("verilator", "random", 3000),
+        ("verilator", "corner", 1),
+        ("verilator", "errors", 2000),
+        ("verilator", "faults", 2000),
+        ("verilator", "reset", 1000),
+        ("icarus", "errors", 60),
+    ],
+)
+def test_in_both_slots(sim: str, test: str, transactions: int) -> None:
+    record = run(test, BOTH, sim=sim, transactions=transactions, seed=27)
+    runs.assert_passed(record)
+    assert FORMS & set(record.ops)
+    assert "mte_ub_gm" in record.ops
 
 
 @pytest.mark.share("examples/axi_copy", "tb/hdl")
@@ -109,7 +100,35 @@ def test_regression(sim: str, test: str, transactions: int) -> None:
 )
 def test_widths(sim: str, transactions: int, settings: dict[str, Any]) -> None:
     for test in ("random", "errors"):
-        assert_passed(run(test, sim=sim, transactions=transactions, seed=22, **settings))
+        record = run(test, BOTH, sim=sim, transactions=transactions, seed=22, **settings)
+        runs.assert_passed(record)
+
+
+def with_bus(folder: Path, width: int) -> tuple[str, ...]:
+    """Returns the manifests of a copy that has a bus of its own width in bits in slot mte3."""
+    replace(folder / "axi_copy_mte3.sv", "CopyWidth = GmDataWidth;", f"CopyWidth = {width};")
+    replace(folder / "dut_mte3.toml", "read_bytes = 64 ", "read_bytes = 128 ")
+    return tuple(sorted(map(str, folder.glob("dut*.toml"))))
+
+
+@pytest.mark.share("examples/axi_copy", "tb/hdl")
+@pytest.mark.sim
+@pytest.mark.parametrize(
+    ("width", "gm_width", "local_width"), [(64, 256, 128), (64, 128, 512), (1024, 128, 256)]
+)
+def test_bus_of_another_width(width: int, gm_width: int, local_width: int) -> None:
+    duts = with_bus(copy_of("axi_copy", f"bus_{width}"), width)
+    for test in ("legal", "errors"):
+        record = run(
+            test,
+            duts,
+            sim="verilator",
+            transactions=1500,
+            seed=28,
+            gm_width=gm_width,
+            local_width=local_width,
+        )
+        runs.assert_passed(record)
 
 
 @pytest.mark.sim
@@ -125,27 +144,19 @@ def test_the_summary_lists_the_excluded_ops() -> None:
 # --- injected bugs ---
 
 
-@dataclass(frozen=True)
-class Bug:
-    """A change of one file, the test that finds it, and text of the first failure.
-
-    ``BUG`` in its text is true in the runs with this bug: all are in one build.
-    """
-
-    name: str
-    file: str
-    old: str
-    new: str
-    test: str
-    says: str
-    sim: str = "verilator"
+def in_example(name: str) -> str:
+    return f"examples/axi_copy/{name}"
 
 
-SPLIT, MOVER, ENGINE = (f"rtl/axi_copy{part}.sv" for part in ("_split", "_mover", ""))
-WRAPPER = "axi_copy_mte2.sv"
-COMMANDS, WATCH, LOCAL = (
-    f"adapters/pto_{part}.sv" for part in ("commands", "axi_watch", "axi_to_local")
-)
+def in_adapter(name: str) -> str:
+    return f"rtl_stubs/adapters/pto_{name}.sv"
+
+
+SPLIT, MOVER, ENGINE = (in_example(f"rtl/axi_copy{part}.sv") for part in ("_split", "_mover", ""))
+WRAPPER = in_example("axi_copy_mte2.sv")
+COMMANDS, READS, WRITES = (in_adapter(part) for part in ("commands", "axi_reads", "axi_writes"))
+TO_GM, TO_LOCAL, WATCH = (in_adapter(part) for part in ("axi_to_gm", "axi_to_local", "axi_watch"))
+NUMBERS = in_adapter("axi_bursts")
 
 BUGS = (
     Bug("page_off_by_one", SPLIT, "{1'b0, src[Off-1:0]};", "{1'b0, src[Off-1:0]} + BUG;",
@@ -158,61 +169,53 @@ BUGS = (
         "legal", "wrong data"),
     Bug("stopped_for_ever", ENGINE, "else if (clear) ", "else if (clear && !BUG) ",
         "errors", ""),
-    Bug("goes_on_after_an_error", ENGINE, "halt = stopped || stop;",
-        "halt = (stopped || stop) && !BUG;", "faults", "after its error"),
-    Bug("local_error_is_lost", WRAPPER, "{`PTO_ST_LOCAL,", "{BUG ? `PTO_ST_OK : `PTO_ST_LOCAL,",
-        "errors", "LOCAL"),
     Bug("done_before_the_last_write", COMMANDS, "(open_cut || rsp_valid_i)",
         "(open_cut || rsp_valid_i || BUG)", "legal", "DONE-EARLY"),
     Bug("end_of_a_cut_op_waits", COMMANDS, "({row.loc.cut, row", "({row.loc.cut && !BUG, row",
         "errors", "not retired"),
     Bug("ops_do_not_wait", COMMANDS, "Overlap == 0 && open_valid",
         "Overlap == 0 && !BUG && open_valid", "faults", ""),
-    Bug("never_failed", COMMANDS, "failed[open_id];",
-        "failed[open_id] && !BUG;", "faults", "after its error"),
+    Bug("writes_after_an_error", TO_GM, "(drop[cmd.id])", "(drop[cmd.id] && !BUG)",
+        "faults", "after its error"),
+    Bug("goes_on_after_an_error", ENGINE, "halt = stopped || stop;",
+        "halt = (stopped || stop) && !BUG;", "faults", "after its error"),
     Bug("address_of_the_burst", WATCH, "{32'd0, beat_q} << Lane",
         "{32'd0, beat_q & {8{!BUG}}} << Lane", "errors", "addr"),
     Bug("kind_of_error", WATCH, "rresp_i[0] ?", "rresp_i[0] && !BUG ?", "faults", "DECERR"),
-    Bug("beats_at_one_place", LOCAL, "place + (LocalBits+3)'(Bytes)",
-        "place + (LocalBits+3)'(BUG ? 0 : Bytes)", "legal", "wrong data"),
+    Bug("words_are_not_taken", READS, "step && (word_end || burst_end)",
+        "step && ((word_end && !BUG) || burst_end)", "legal", ""),
+    Bug("first_beat_is_whole", NUMBERS, "bytes - {9'd0, below}", "bytes - {9'd0, below} + BUG",
+        "errors", ""),
+    Bug("word_is_put_twice", WRITES, "put ? {WordBytes{1'b0}} : merged_be",
+        "(put && !BUG) ? {WordBytes{1'b0}} : merged_be", "legal", "wr"),
+    Bug("place_of_the_burst", WRITES, "place_q <= next;", "if (!BUG) place_q <= next;",
+        "legal", "wr"),
+    Bug("local_page_of_16_words", TO_LOCAL, "= word_addr[22:0]", "= word_addr[22:0] & ~(BUG << 12)",
+        "legal", "wr"),
+    Bug("local_error_is_lost", TO_LOCAL, "({dst_req_o && dst_gnt_i && dst_err_i,",
+        "({dst_req_o && dst_gnt_i && dst_err_i && !BUG,", "errors", "LOCAL"),
+    Bug("longest_burst", TO_GM, "count == MOST", "count == MOST + 9'd240 * BUG", "legal", "hang"),
+    Bug("last_beat_early", TO_GM, "sent_q == length", "sent_q == length - (BUG && length != 1)",
+        "legal", "W-LAST"),
 )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def with_bugs() -> Path:
-    """The manifest of a copy with every bug, each switched by a plusarg of its name."""
-    manifest = copy_of("bugs")
-    for bug in BUGS:
-        switch = f'$test$plusargs("{bug.name}")'
-        replace(manifest.parent / bug.file, bug.old, bug.new.replace("BUG", switch))
-    return manifest
-
-
-def run_bug(manifest: Path, test: str, sim: str, *plusargs: str) -> RunRecord:
-    return run(
-        test,
-        manifest,
-        sim=sim,
-        transactions=150,
-        seed=24,
-        watchdog_clocks=20000,
-        launcher=Launcher(plusargs),
-    )
+def with_bugs() -> tuple[str, ...]:
+    """A copy with all bugs, whose bus is twice as wide as those of the bench."""
+    return with_bus(plant("axi_copy", BUGS), 512)
 
 
 @pytest.mark.sim
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
-def test_bug_is_caught(bug: Bug, with_bugs: Path) -> None:
-    record = run_bug(with_bugs, bug.test, bug.sim, f"+{bug.name}")
-    assert record.status in ("fail", "hang"), record.last_line()
-    text = "\n".join([record.message, *record.failures])
-    assert bug.says in text, text
+def test_bug_is_caught(bug: Bug, with_bugs: tuple[str, ...]) -> None:
+    assert_caught(bug, with_bugs)
 
 
 @pytest.mark.sim
-@pytest.mark.parametrize(("test", "sim"), sorted({(bug.test, bug.sim) for bug in BUGS}))
-def test_without_a_bug_the_same_runs_pass(test: str, sim: str, with_bugs: Path) -> None:
-    assert_passed(run_bug(with_bugs, test, sim))
+@pytest.mark.parametrize("test", sorted({bug.test for bug in BUGS}))
+def test_without_a_bug_the_same_runs_pass(test: str, with_bugs: tuple[str, ...]) -> None:
+    runs.assert_passed(run_bug(with_bugs, test))
 
 
 # --- manifest, ports, lint ---
@@ -224,8 +227,8 @@ def test_ports_are_those_of_the_contract() -> None:
 
 @pytest.mark.parametrize("port", ["m_axi_rlast", "desc_tag_i", "dst_err_i", "done_rule_o"])
 def test_a_missing_port_is_named(port: str) -> None:
-    manifest = copy_of(f"no_{port}")
-    wrapper = manifest.parent / WRAPPER
+    folder = copy_of("axi_copy", f"no_{port}")
+    manifest, wrapper = folder / "dut.toml", folder / "axi_copy_mte2.sv"
     ports = (ROOT / "rtl_stubs/common/pto_engine_ports.vh").read_text().splitlines()
     kept = [line for line in ports if not re.search(rf"\b{port}\b", line)]
     assert len(kept) < len(ports)
@@ -245,7 +248,7 @@ def test_a_missing_port_is_named(port: str) -> None:
     ],
 )
 def test_a_wrong_manifest_is_refused(old: str, new: str, message: str) -> None:
-    manifest = copy_of("wrong_manifest")
+    manifest = copy_of("axi_copy", "wrong_manifest") / "dut.toml"
     replace(manifest, old, new)
     with pytest.raises(PtoError, match=message):
         load_manifest(manifest)
@@ -254,7 +257,7 @@ def test_a_wrong_manifest_is_refused(old: str, new: str, message: str) -> None:
 def test_file_lists_name_the_engine() -> None:
     manifest = load_manifest(MANIFEST)
     names = [os.path.relpath(name, EXAMPLE) for name in manifest.sources]
-    assert names[:4] == [ENGINE, "rtl/axi_copy_fifo.sv", MOVER, SPLIT]
+    assert names[:4] == [f"rtl/axi_copy{part}.sv" for part in ("", "_fifo", "_mover", "_split")]
     lists = {Path(name).name for name in manifest.filelists}
     assert lists == {"axi_copy.f", "engine.f", "adapters.f"}
 

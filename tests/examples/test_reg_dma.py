@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cocotb_tools.runner import get_results, get_runner
+from cocotb_tools.runner import get_results
 
 from tb.common.paths import BUILD_ROOT, ROOT
 from tb.dut.manifest import Manifest, load_manifest
@@ -23,6 +22,7 @@ from tb.run.testlist import planned_test
 from tb.setup import lint
 from tests.bugs.campaign import WORKER, Bug, Outcome
 from tests.bugs.switched import SWITCH, plant_switched
+from tests.examples.by_pins import by_pins
 from tests.sim import runs
 from tests.sim.runs import assert_passed
 
@@ -106,42 +106,16 @@ def test_sources_are_lint_clean() -> None:
     assert [finding.problem for finding in findings if finding.problem] == []
 
 
-def by_pins(test: str, folder: Path, *, find: str = "", replace: str = "") -> str:
+def on_pins(test: str, folder: Path, find: str = "", replace: str = "") -> str:
     """Runs a cocotb test of the example on one module alone, changed or not; returns its log."""
     top = {"registers_test": "reg_dma_regs", "adapter_test": "reg_dma_mte3"}[test]
-    sources = []
-    for file in FILES:
-        text = file.read_text()
-        if file.stem == top and find:
-            assert text.count(find) == 1
-            text = text.replace(find, replace)
-        sources.append(folder / file.name)
-        sources[-1].write_text(text)
-    runner = get_runner("icarus")
-    runner.build(
-        sources=sources,
-        includes=[ROOT / "rtl_stubs/common"],
-        build_args=["-g2012"],
-        hdl_toplevel=top,
-        build_dir=folder,
-        timescale=("1ns", "1ps"),
-        log_file=folder / "build.log",
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / FOLDER))
-        with suppress(SystemExit, RuntimeError):
-            runner.test(
-                test_module=test,
-                hdl_toplevel=top,
-                results_xml=str(folder / "results.xml"),
-                log_file=folder / "test.log",
-            )
-    return (folder / "test.log").read_text()
+    change = (top if find else "", find, replace)
+    return by_pins(ROOT / FOLDER / f"{test}.py", top, FILES, folder, change)
 
 
 @pytest.mark.parametrize("test", ["registers_test", "adapter_test"])
 def test_by_pins(test: str, tmp_path: Path) -> None:
-    log = by_pins(test, tmp_path)
+    log = on_pins(test, tmp_path)
     assert get_results(tmp_path / "results.xml") == (1, 0), log
 
 
@@ -160,7 +134,7 @@ def test_by_pins(test: str, tmp_path: Path) -> None:
     ],
 )
 def test_pins_show_a_bug(test: str, find: str, replace: str, message: str, tmp_path: Path) -> None:
-    log = by_pins(test, tmp_path, find=find, replace=replace)
+    log = on_pins(test, tmp_path, find, replace)
     assert get_results(tmp_path / "results.xml") == (1, 1)
     assert message in log
 

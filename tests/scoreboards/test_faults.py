@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from scoreboards.faults import (
     accesses,
 )
 from scoreboards.model.outcome import Outcome
+from tb.dut.manifest import Capabilities
 from tb.harness.items import Batch
 from tb.harness.layout import HIT, LATE_BURST, NO_FAULT, READ, WRITE
 from tb.isa.burst.op import MteUbUb
@@ -229,9 +229,14 @@ def test_a_wrong_report_of_an_error_is_found(
     assert bench.checked[-1].passed.tolist() == [False, True]
 
 
-def test_an_address_is_compared_where_the_manifest_declares_it(bench: Bench) -> None:
+def declare(bench: Bench, **capabilities: Any) -> None:
+    """Makes the manifest of mte2 say so."""
     config: Any = bench.run.config
-    config.capabilities = {"mte2": SimpleNamespace(error_address=False)}
+    config.capabilities = {"mte2": Capabilities(ops=("mte_gm_l1",), **capabilities)}
+
+
+def test_an_address_is_compared_where_the_manifest_declares_it(bench: Bench) -> None:
+    declare(bench, error_address=False)
     batch = faulty(bench)
     bench.failed(batch, "mte2", Status.RD_SLVERR, 1056)
     assert failures(bench, batch) == []
@@ -294,6 +299,22 @@ def test_an_error_that_does_not_fit_is_found(
     assert line_says(report, words)
     failure = bench.only()
     assert (failure.kind, failure.slot, failure.field) == (kind, slot, field)
+
+
+def test_bursts_after_an_error_may_be_declared(bench: Bench) -> None:
+    declare(bench, stops_after_error=False)
+    assert failures(bench, late_burst(bench)) == []
+
+
+@pytest.mark.parametrize(("address", "read_bytes"), [(1248, 64), (928, 128), (1280, 512)])
+def test_reads_around_a_row_may_be_declared(bench: Bench, address: int, read_bytes: int) -> None:
+    batch = bench.batch([LOAD])
+    bench.hit(batch, "mte2", Space.GM, address, kind=FaultKind.SLVERR)
+    bench.failed(batch, "mte2", Status.RD_SLVERR, address)
+    declare(bench, read_bytes=read_bytes)
+    assert failures(bench, batch) == []
+    declare(bench, read_bytes=read_bytes // 2)
+    assert line_says(failures(bench, batch)[0], "no op flight mte2 access read GM")
 
 
 def test_an_error_of_two_loads_of_one_place(bench: Bench) -> None:

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adapters by their pins, and bugs in what the blocks of the examples do not exercise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cocotb_tools.runner import get_results
+
+from tb.common.paths import ROOT
+from tb.dut.filelist import read_file_list
+from tests.examples.by_pins import by_pins
+
+pytestmark = pytest.mark.sim
+
+HERE = Path(__file__).parent
+TOP = HERE / "adapter_top.sv"
+TESTS = HERE / "adapter_pins.py"
+SOURCES = [*read_file_list(ROOT / "rtl_stubs/adapters/adapters.f").sources, TOP]
+
+
+def test_by_pins(tmp_path: Path) -> None:
+    log = by_pins(TESTS, TOP.stem, SOURCES, tmp_path)
+    assert get_results(tmp_path / "results.xml") == (4, 0), log
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("pto_axi_bursts", "burst_i != 2'b01 ||", ""),
+        ("pto_axi_reads", "(size < WordLane[2:0]) ? size", "1 ? WordLane[2:0]"),
+        ("pto_axi_writes", "- {4'd0, bvalid_o && bready_i}", "- {4'd0, bvalid_o}"),
+        ("pto_axi_writes", ".wr_data_i  (awid_i)", ".wr_data_i  (~awid_i)"),
+        ("pto_axi_to_gm", ": count_q != 9'd0)", ": 1'b0)"),
+        ("pto_axi_to_gm", "put && live)", "put)"),
+        ("pto_local_to_stream", "({cmd_addr_i[5:0], 6'd0", "({6'd0, 6'd0"),
+        ("pto_local_to_stream", "left <= BEAT", "left < BEAT"),
+        ("pto_local_to_stream", "<< left[$clog2(Bytes):0]", "<< 8"),
+        ("pto_axi_lite", "|| (wvalid_o && !wready_i);", "|| (wvalid_o && !awready_i);"),
+        ("pto_axi_lite", "busy_q ? !(read_o || wrote_o)", "busy_q ? !(rvalid_i || awready_i)"),
+    ],
+)
+def test_a_bug_is_shown(file: str, old: str, new: str, tmp_path: Path) -> None:
+    by_pins(TESTS, TOP.stem, SOURCES, tmp_path, (file, old, new))
+    tests, failed = get_results(tmp_path / "results.xml")
+    assert 1 <= failed < tests, "one test finds it, and others pass"
