@@ -568,7 +568,7 @@ class _Check:
         """Yields the errors of elaboration, less those that follow from missing ports."""
         told = 0
         for item in self._diagnostics(compilation):
-            if not item.isError():
+            if not item.isError() and item.code != Diags.Redefinition:
                 continue
             if item.code == Diags.UndeclaredIdentifier and str(item.args[0]) in missing:
                 continue
