@@ -121,20 +121,25 @@ module pto_axi_reads #(
   // ---- lanes ----
   generate
     if (Parts > 1) begin : gen_gather
+      // The first word of a beat goes to all lanes: none is undefined.
       localparam integer PartBits = $clog2(Parts);
-      wire [PartBits-1:0] part = place[WordLane+:PartBits];
-      reg  [DataWidth-1:0] beat_data_q;
+      wire [PartBits-1:0]  part = place[WordLane+:PartBits];
+      reg                  first_q;
+      reg  [DataWidth-1:0] so_far_q, gathered;
       integer k;
-      always @(posedge clk_i)
-        if (step)
-          for (k = 0; k < Parts; k = k + 1)
-            if (!beat_end ? part == k[PartBits-1:0] : 1'b0)
-              beat_data_q[k*WordWidth +: WordWidth] <= word_i;
-      always @(posedge clk_i)
-        if (step && beat_end)
-          for (k = 0; k < Parts; k = k + 1)
-            rdata_o[k*WordWidth +: WordWidth] <= (part == k[PartBits-1:0])
-                ? word_i : beat_data_q[k*WordWidth +: WordWidth];
+      always @*
+        for (k = 0; k < Parts; k = k + 1)
+          gathered[k*WordWidth +: WordWidth] = (first_q || part == k[PartBits-1:0])
+              ? word_i : so_far_q[k*WordWidth +: WordWidth];
+
+      always @(posedge clk_i or negedge rst_ni)
+        if (!rst_ni) first_q <= 1'b1;
+        else if (step) first_q <= beat_end;
+
+      always @(posedge clk_i) begin
+        if (step) so_far_q <= gathered;
+        if (step && beat_end) rdata_o <= gathered;
+      end
     end else if (Copies > 1) begin : gen_select
       wire [$clog2(Copies)-1:0] part = place[WordLane-1:WordLane-$clog2(Copies)];
       always @(posedge clk_i)

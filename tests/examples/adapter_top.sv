@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adapters under the names that cocotbext-axi looks for: a block's AXI4 with 64 bits and ids of 4
-// bits to GM with 128 bits, a packet from a memory, and AXI4-Lite. Beats of writes whose lowest byte
+// Adapters under the names that cocotbext-axi looks for: a block's AXI4 with ids of 4 bits to GM with
+// 128 bits, a packet from a memory, and AXI4-Lite. Beats of writes whose lowest byte
 // is 8'hEE write nothing.
 `default_nettype none
 
-module adapter_top (
+module adapter_top #(
+  parameter integer Bus = 64                  // bits of the block's bus
+) (
   input  wire         clk_i,
   input  wire         rst_ni,
   input  wire [3:0]   s_axi_awid, s_axi_arid,
@@ -16,11 +18,11 @@ module adapter_top (
   input  wire         s_axi_rready,
   output wire         s_axi_awready, s_axi_arready, s_axi_wready, s_axi_bvalid, s_axi_rvalid,
   output wire         s_axi_rlast,
-  input  wire [63:0]  s_axi_wdata,
-  input  wire [7:0]   s_axi_wstrb,
+  input  wire [Bus-1:0] s_axi_wdata,
+  input  wire [Bus/8-1:0] s_axi_wstrb,
   output wire [3:0]   s_axi_bid, s_axi_rid,
   output wire [1:0]   s_axi_bresp, s_axi_rresp,
-  output wire [63:0]  s_axi_rdata,
+  output wire [Bus-1:0] s_axi_rdata,
   output wire [3:0]   m_axi_awid, m_axi_arid,
   output wire [39:0]  m_axi_awaddr, m_axi_araddr,
   output wire [7:0]   m_axi_awlen, m_axi_arlen,
@@ -57,18 +59,18 @@ module adapter_top (
 );
   wire [42:0] rd_err, wr_err, src_err;
 
-  pto_axi_from_gm #(.DataWidth(64), .IdWidth(4), .GmDataWidth(128)) u_from_gm (
+  pto_axi_from_gm #(.DataWidth(Bus), .IdWidth(4), .GmDataWidth(128)) u_from_gm (
     .*, .arid_i(s_axi_arid), .araddr_i(s_axi_araddr), .arlen_i(s_axi_arlen),
     .arsize_i(s_axi_arsize), .arburst_i(s_axi_arburst), .arvalid_i(s_axi_arvalid),
     .arready_o(s_axi_arready), .rid_o(s_axi_rid), .rdata_o(s_axi_rdata), .rresp_o(s_axi_rresp),
     .rlast_o(s_axi_rlast), .rvalid_o(s_axi_rvalid), .rready_i(s_axi_rready), .stop_i(1'b0),
     .err_o(rd_err)
   );
-  pto_axi_to_gm #(.DataWidth(64), .IdWidth(4), .GmDataWidth(128), .MaxBeats(4)) u_to_gm (
+  pto_axi_to_gm #(.DataWidth(Bus), .IdWidth(4), .GmDataWidth(128), .MaxBeats(4)) u_to_gm (
     .*, .awid_i(s_axi_awid), .awaddr_i(s_axi_awaddr), .awlen_i(s_axi_awlen),
     .awsize_i(s_axi_awsize), .awburst_i(s_axi_awburst), .awvalid_i(s_axi_awvalid),
     .awready_o(s_axi_awready), .wdata_i(s_axi_wdata),
-    .wstrb_i((s_axi_wdata[7:0] == 8'hEE) ? 8'd0 : s_axi_wstrb), .wlast_i(s_axi_wlast),
+    .wstrb_i((s_axi_wdata[7:0] == 8'hEE) ? '0 : s_axi_wstrb), .wlast_i(s_axi_wlast),
     .wvalid_i(s_axi_wvalid), .wready_o(s_axi_wready), .bid_o(s_axi_bid), .bresp_o(s_axi_bresp),
     .bvalid_o(s_axi_bvalid), .bready_i(s_axi_bready), .stop_i(1'b0), .err_o(wr_err)
   );

@@ -19,6 +19,7 @@ def by_pins(
     sources: Sequence[Path],
     folder: Path,
     change: tuple[str, str, str] = ("", "", ""),
+    **parameters: int,
 ) -> str:
     """Runs a file of cocotb tests on one module with Icarus; returns the log.
 
@@ -28,6 +29,7 @@ def by_pins(
         sources: Its files.
         folder: Folder of the build and of ``results.xml``.
         change: Stem of a source, a text that it has once, and its replacement.
+        parameters: Values of parameters of the module.
     """
     copies = []
     for file in sources:
@@ -43,6 +45,7 @@ def by_pins(
         includes=[ROOT / "rtl_stubs/common"],
         build_args=["-g2012"],
         hdl_toplevel=top,
+        parameters=parameters,
         build_dir=folder,
         timescale=("1ns", "1ps"),
         log_file=folder / "build.log",

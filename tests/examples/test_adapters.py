@@ -20,8 +20,9 @@ TESTS = HERE / "adapter_pins.py"
 SOURCES = [*read_file_list(ROOT / "rtl_stubs/adapters/adapters.f").sources, TOP]
 
 
-def test_by_pins(tmp_path: Path) -> None:
-    log = by_pins(TESTS, TOP.stem, SOURCES, tmp_path)
+@pytest.mark.parametrize("bus", [32, 64, 128, 1024])
+def test_by_pins(bus: int, tmp_path: Path) -> None:
+    log = by_pins(TESTS, TOP.stem, SOURCES, tmp_path, Bus=bus)
     assert get_results(tmp_path / "results.xml") == (4, 0), log
 
 
