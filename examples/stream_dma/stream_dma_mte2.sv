@@ -33,7 +33,7 @@ module stream_dma_mte2 #(
   wire [StreamWidth-1:0] rdata_o, tdata_i;
   pto_reset u_reset (.*);
   sdma_mm2s #(.DATA_WIDTH(StreamWidth)) u_mm2s (
-    .clk(clk_i), .rst(rst_o), .s_desc_addr(cmd_ext_o), .s_desc_len(cmd_len_o), .s_desc_tag('0),
+    .clk(clk_i), .rst(rst_o), .s_desc_addr(cmd_ext_o), .s_desc_len(cmd_len_o), .s_desc_tag(8'd0),
     .s_desc_valid(cmd_valid_o && place_ready), .s_desc_ready(desc_ready), .m_status_tag(),
     .m_status_error(), .m_status_valid(), .m_axi_arid(arid_i), .m_axi_araddr(araddr_i),
     .m_axi_arlen(arlen_i), .m_axi_arsize(arsize_i), .m_axi_arburst(arburst_i),

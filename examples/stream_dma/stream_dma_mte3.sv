@@ -34,7 +34,7 @@ module stream_dma_mte3 #(
   wire [StreamWidth/8-1:0] wstrb_i, tkeep_o;
   pto_reset u_reset (.*);
   sdma_s2mm #(.DATA_WIDTH(StreamWidth)) u_s2mm (
-    .clk(clk_i), .rst(rst_o), .s_desc_addr(cmd_ext_o), .s_desc_len(cmd_len_o), .s_desc_tag('0),
+    .clk(clk_i), .rst(rst_o), .s_desc_addr(cmd_ext_o), .s_desc_len(cmd_len_o), .s_desc_tag(8'd0),
     .s_desc_valid(cmd_valid_o && source_ready), .s_desc_ready(desc_ready), .m_status_tag(),
     .m_status_error(), .m_status_valid(rsp_valid_i), .s_axis_tdata(tdata_o), .s_axis_tkeep(tkeep_o),
     .s_axis_tlast(tlast_o), .s_axis_tvalid(tvalid_o), .s_axis_tready(tready_i),

@@ -149,6 +149,8 @@ module pto_local_to_stream #(
       assign line_ready = sent;
     end
   endgenerate
+
+  wire unused = &{1'b0, err};
 endmodule
 
 `default_nettype wire

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from cocotb_tools.runner import get_results
 
 from tb.common.paths import ROOT
 from tb.dut.filelist import read_file_list
+from tb.dut.manifest import load_manifest
+from tb.setup import tools, verilator
 from tests.examples.by_pins import by_pins
 
 pytestmark = pytest.mark.sim
@@ -46,3 +50,31 @@ def test_a_bug_is_shown(file: str, old: str, new: str, tmp_path: Path) -> None:
     by_pins(TESTS, TOP.stem, SOURCES, tmp_path, (file, old, new))
     tests, failed = get_results(tmp_path / "results.xml")
     assert 1 <= failed < tests, "one test finds it, and others pass"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("tool", ["verilator", "icarus"])
+@pytest.mark.parametrize(("gm", "local"), [(128, 512), (256, 256), (512, 128)])
+@pytest.mark.parametrize("example", ["axi_copy", "stream_dma"])
+@pytest.mark.parametrize("name", ["dut.toml", "dut_mte3.toml"])
+def test_lint(example: str, name: str, tool: str, gm: int, local: int) -> None:
+    manifest = load_manifest(ROOT / "examples" / example / name)
+    top = manifest.module
+    includes = [f"-I{name}" for name in manifest.include_dirs]
+    if tool == "verilator":
+        executable, env = verilator.environment()
+        words = ["--lint-only", "-Wall", "-sv", f"-GGmDataWidth={gm}", f"-GLocalDataWidth={local}"]
+        words += [*manifest.waivers, "--top-module", top]
+    else:
+        executable, env = tools.icarus_environment()
+        words = ["-g2012", "-Wall", "-tnull", f"-P{top}.GmDataWidth={gm}"]
+        words += [f"-P{top}.LocalDataWidth={local}", "-s", top]
+    done = subprocess.run(
+        [executable, *words, *includes, *manifest.sources],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **env},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "arning" not in done.stdout + done.stderr

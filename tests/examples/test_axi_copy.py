@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from tb.common.paths import ROOT
 from tb.dut.manifest import load_manifest
 from tb.dut.ports import check_ports
 from tb.record.record import RunRecord
-from tb.setup import tools, verilator
 from tests.examples.planted import Bug, assert_caught, copy_of, plant, replace, run_bug
 from tests.sim import runs
 
@@ -260,29 +258,3 @@ def test_file_lists_name_the_engine() -> None:
     assert names[:4] == [f"rtl/axi_copy{part}.sv" for part in ("", "_fifo", "_mover", "_split")]
     lists = {Path(name).name for name in manifest.filelists}
     assert lists == {"axi_copy.f", "engine.f", "adapters.f"}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("tool", ["verilator", "icarus"])
-@pytest.mark.parametrize(("gm", "local"), [(128, 512), (256, 256), (512, 128)])
-def test_lint(tool: str, gm: int, local: int) -> None:
-    manifest = load_manifest(MANIFEST)
-    top = manifest.module
-    includes = [f"-I{name}" for name in manifest.include_dirs]
-    if tool == "verilator":
-        executable, env = verilator.environment()
-        words = ["--lint-only", "-Wall", "-sv", f"-GGmDataWidth={gm}", f"-GLocalDataWidth={local}"]
-        words += [*manifest.waivers, "--top-module", top]
-    else:
-        executable, env = tools.icarus_environment()
-        words = ["-g2012", "-Wall", "-tnull", f"-P{top}.GmDataWidth={gm}"]
-        words += [f"-P{top}.LocalDataWidth={local}", "-s", top]
-    done = subprocess.run(
-        [executable, *words, *includes, *manifest.sources],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **env},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "arning" not in done.stdout + done.stderr
