@@ -22,6 +22,7 @@ from scoreboards.unit_flags import produce
 from scoreboards.verdict import Evidence, Verdict
 from sequences.constraints import DEFAULT_WINDOWS
 from tb.harness.items import Batch
+from tb.harness.memory import FORGET
 from tb.isa.dma.legacy import CopyUbufToUbuf
 from tb.isa.footprint import Footprint, footprints_overlap
 from tb.isa.program import Entry, moving_at
@@ -82,6 +83,10 @@ class Expected:
         """Fills the dense GM windows on both sides, so that ops there need no bookkeeping."""
         for window in DEFAULT_WINDOWS:
             self.golden.prefill(window.start, window.size)
+
+    def forget(self) -> None:
+        """Gives both sides of GM their background again outside of the windows; frees memory."""
+        self._memory.forget_gm(self.golden.forget(FORGET, self._memory.give_back))
 
     def poke(self, space: Space, start: int, data: bytes) -> None:
         """Writes bytes to both sides, as the stimulus does."""

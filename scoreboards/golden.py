@@ -13,6 +13,7 @@ import gc
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +101,7 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
         gm = np.frombuffer(_map_sparse(SIZES[Space.GM]), dtype=np.uint8)
         self._memories: dict[Space, NDArray[np.uint8]] = {Space.GM: gm}
         self._windows: list[tuple[int, int]] = []
+        self._near = 0
         self._ensured: set[int] = set()
         self._expected: set[int] = set()
         for space, size in SIZES.items():
@@ -175,6 +177,44 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
         high = -(-(start + length) >> PAGE_SHIFT)
         self.ensure(Space.GM, low << PAGE_SHIFT, (high - low) << PAGE_SHIFT)
         self._windows.append((low << PAGE_SHIFT, high << PAGE_SHIFT))
+
+        self._near = len(self._ensured)
+
+    @property
+    def far_pages(self) -> int:
+        """GM pages ensured since the last window was prefilled, or :meth:`forget` was called."""
+        return len(self._ensured) - self._near
+
+    def forget(
+        self, unit: int, give_back: Callable[[NDArray[np.uint8]], None]
+    ) -> list[tuple[int, int]]:
+        """Gives GM its initial content again outside of the windows, each grown to whole units.
+
+        Args:
+            unit: Bytes, a multiple of a page.
+            give_back: Fills a part of the mapping with zeros and frees its memory.
+
+        Returns:
+            What is kept: first byte and byte behind the last, ascending.
+        """
+        kept: list[tuple[int, int]] = []
+        for start, stop in sorted(self._windows):
+            low, high = start // unit * unit, -(-stop // unit) * unit
+            if kept and low <= kept[-1][1]:
+                first, last = kept.pop()
+                low, high = first, max(high, last)
+            kept.append((low, high))
+        start = 0
+        for low, high in (*kept, (SIZES[Space.GM],) * 2):
+            if start < low:
+                give_back(self._memories[Space.GM][start:low])
+            start = high
+        ranges = (range(low >> PAGE_SHIFT, high >> PAGE_SHIFT) for low, high in kept)
+        pages = set(chain.from_iterable(ranges))
+        self._ensured &= pages
+        self._expected &= pages
+        self._near = len(self._ensured)
+        return kept
 
     def write(self, space: Space, start: int, data: Content) -> None:
         """Stores bytes as the stimulus does, not as an op: the pages count as expected writes.

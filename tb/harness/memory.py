@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,9 @@ UNIT_FLAGS = SIZES[Space.L0C] // FLAG_BLOCK
 
 LONGEST_DELAY = (1 << 32) - 1
 """Clocks that a unit flag may be delayed."""
+
+FORGET = 16 << 20
+"""Unit in which GM is given back: the states of its pages fill a page of their own."""
 
 MOST_AGAIN = 1024
 """Clears of a block that :meth:`SimMemory.stage_flags_again` may answer: one for each op that fits
@@ -55,6 +59,8 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pto_mem_ensure": (ctypes.c_uint64, (ctypes.c_int, ctypes.c_uint64, ctypes.c_uint64)),
     "pto_mem_seed": (None, (ctypes.c_uint64,)),
     "pto_mem_constant": (None, (ctypes.c_int, ctypes.c_int)),
+    "pto_mem_forget": (None, (ctypes.c_void_p, ctypes.c_int)),
+    "pto_mem_give_back": (None, (ctypes.c_void_p, ctypes.c_uint64)),
     "pto_mem_dirty": (ctypes.c_uint64, (ctypes.POINTER(ctypes.c_void_p),)),
     "pto_mem_stamp": (ctypes.c_uint64, (ctypes.c_int, ctypes.c_uint64)),
     "pto_note_hit": (
@@ -190,6 +196,27 @@ class SimMemory:
         if not 0 <= byte <= 255:
             raise ValueError(f"background of {space.name} is {byte}: a byte is 0 to 255")
         self.library.pto_mem_constant(int(space), byte)
+
+    def forget_gm(self, kept: Sequence[tuple[int, int]]) -> None:
+        """Gives GM its background again outside of some ranges; nothing may be in flight.
+
+        Memory of the process is given back, and who wrote there is forgotten.
+
+        Args:
+            kept: First byte and byte behind the last, ascending, multiples of :data:`FORGET`.
+
+        Raises:
+            ValueError: They are not.
+        """
+        bounds = [bound for part in kept for bound in part]
+        if bounds != sorted(bounds) or any(bound % FORGET for bound in bounds):
+            raise ValueError(f"ranges {kept} of GM: they ascend, by multiples of {FORGET:#x} bytes")
+        ranges = np.array(bounds, dtype=np.uint64)
+        self.library.pto_mem_forget(ranges.ctypes.data, len(kept))
+
+    def give_back(self, part: NDArray[np.uint8]) -> None:
+        """Gives back the pages of a part of any sparse mapping of this process; all is 0 then."""
+        self.library.pto_mem_give_back(part.ctypes.data, part.size)
 
     def dirty_gm_pages(self) -> NDArray[np.uint64]:
         """Returns the numbers of the GM pages that the DUT wrote, ``uint64[n]``.

@@ -33,7 +33,7 @@ from tb.harness.layout import (
 )
 from tb.harness.mailbox import FaultWindow
 from tb.harness.mailbox_reader import MAILBOX_ENV, MailboxReader
-from tb.harness.memory import PAGE, load_library
+from tb.harness.memory import FORGET, PAGE, load_library
 from tb.isa.spaces import SEGMENTS, SIZES, Space
 from tests.hdl.backends import SLOT, Backends, random_bytes
 from tests.wording import line_says, pattern
@@ -273,6 +273,28 @@ def test_dirty_pages_are_listed_once_in_order(backends: Backends) -> None:
         backends.aw(page * PAGE, 1)
         backends.w(random_bytes(32))
     assert backends.memory.dirty_gm_pages()[4:].tolist() == list(range(2000, 6000))
+
+
+def test_memory_is_given_back_but_for_some_ranges(backends: Backends) -> None:
+    memory, top = backends.memory, SIZES[Space.GM]
+    written = [0x5000, FORGET - PAGE, FORGET, 1 << 33, top - PAGE]
+    for address in written:
+        backends.aw(address, 1)
+        backends.w(random_bytes(32))
+    memory.forget_gm([(0, FORGET), (top - FORGET, top)])
+    for address in written:
+        stays = address in (0x5000, FORGET - PAGE, top - PAGE)
+        found = backends.gm_read(address)[1]
+        assert (found == memory.background(Space.GM, address, 32)).all() != stays
+        assert (memory.last_writer(Space.GM, address) is not None) == stays
+    pages = [0x5, FORGET // PAGE - 1, top // PAGE - 1]
+    assert memory.dirty_gm_pages().tolist() == pages
+    backends.aw(1 << 33, 1)
+    backends.w(random_bytes(32))
+    assert memory.dirty_gm_pages().tolist() == [*pages, (1 << 33) // PAGE]
+    for kept in ([(0, PAGE)], [(FORGET, 0)], [(FORGET, 2 * FORGET), (0, FORGET)]):
+        with pytest.raises(ValueError, match="multiples of 0x1000000"):
+            memory.forget_gm(kept)
 
 
 # --- AXI writes -------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from scoreboards.golden import GoldenMemory, GoldenMemoryError
 from tb.common.errors import PtoError
@@ -98,6 +99,36 @@ def test_prefilled_window_is_read_once() -> None:
     golden.ensure_footprint(Footprint(Space.GM, 0x3000, 100, (7,), (0x20000,)))
     assert len(background.gm) == calls
     assert golden.touched_pages() == list(range(2, 2 + (20 << 8) + 1))
+
+
+def test_gm_is_forgotten_outside_of_its_windows() -> None:
+    background, unit = Recorder(), 1 << 24
+    golden = GoldenMemory(background)
+    for start, length in ((unit - 8192, 16384), (2**40 - 4096, 4096), (3 * unit, 4096)):
+        golden.prefill(start, length)
+    assert golden.far_pages == 0
+    for address in (0, unit, 2 * unit, 2**39):
+        golden.write(Space.GM, address, b"new!")
+    assert golden.far_pages == 3
+    parts: list[tuple[int, int]] = []
+
+    def give_back(part: NDArray[np.uint8]) -> None:
+        low = part.ctypes.data - golden[Space.GM].ctypes.data
+        parts.append((low, low + part.size))
+        for address in (2 * unit, 2**39):
+            if low <= address < low + part.size:
+                part[address - low : address - low + 4096] = 0
+
+    kept = [(0, 2 * unit), (3 * unit, 4 * unit), (2**40 - unit, 2**40)]
+    assert golden.forget(unit, give_back) == kept
+    assert parts == [(2 * unit, 3 * unit), (4 * unit, 2**40 - unit)]
+    assert golden.far_pages == 0
+    assert golden.written_pages() == [0, unit >> 12]
+    for address in (0, unit, 2 * unit, 2**39):
+        golden.ensure(Space.GM, address, 4)
+        wanted = noise(Space.GM, address, 4).tobytes() if address > unit else b"new!"
+        assert golden[Space.GM][address : address + 4].tobytes() == wanted
+    assert golden.far_pages == 2
 
 
 def test_local_footprints_leave_no_record() -> None:

@@ -80,6 +80,7 @@ class RandomTest(PtoTestBase):
     def prepare_memory(self) -> None:
         """Writes floats of every class among the random bytes, where bias loads are sent."""
         super().prepare_memory()
+        self.env.scoreboard.forgets = self.run.settings.gm != "cocotbext"
         if MTE_L1_BT.name in self.run.settings.ops:
             for fill in special_fills(self.run.settings.seed):
                 self.env.scoreboard.poke(fill.space, fill.start, fill.data.tobytes())

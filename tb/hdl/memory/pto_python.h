@@ -25,12 +25,16 @@ uint64_t pto_mem_ensure(int space, uint64_t addr, uint64_t length) {
   return filled;
 }
 
-static void empty(void *at, uint64_t bytes) {
-  if (madvise(at, bytes, MADV_DONTNEED) != 0) refuse("madvise(MADV_DONTNEED) failed");
+/* Gives back the pages of a sparse mapping, and the tables of pages that they need: all is 0. */
+void pto_mem_give_back(void *at, uint64_t bytes) {
+  if (mmap(at, bytes, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+    refuse("the kernel refuses to map a part of a memory again");
+  madvise(at, bytes, MADV_NOHUGEPAGE);
 }
 
 static void restart(int space) {
-  empty(g.stamps[space], (sizes[space] >> GRANULE_BITS) * 8);
+  pto_mem_give_back(g.stamps[space], (sizes[space] >> GRANULE_BITS) * 8);
   if (space != PTO_GM) {
     fill_local(space);
     /* No complemented bytes remain. */
@@ -41,8 +45,8 @@ static void restart(int space) {
     }
     return;
   }
-  empty(g.base[PTO_GM], sizes[PTO_GM]);
-  empty(g.page_state, sizes[PTO_GM] >> PAGE_BITS);
+  pto_mem_give_back(g.base[PTO_GM], sizes[PTO_GM]);
+  pto_mem_give_back(g.page_state, sizes[PTO_GM] >> PAGE_BITS);
   g.dirty_count = 0;
 }
 
@@ -62,6 +66,25 @@ void pto_mem_constant(int space, int byte) {
   need_init();
   g.constant[space] = byte & 0xff;
   restart(space);
+}
+
+/* Outside of some ranges GM has its background again, without writers. Ranges: first byte and byte
+ * behind the last, ascending, multiples of FORGET. */
+void pto_mem_forget(const uint64_t *ranges, int count) {
+  uint64_t from = 0, kept = 0;
+  need_init();
+  for (int i = 0; i <= count; i++) {
+    uint64_t to = i < count ? ranges[2 * i] : sizes[PTO_GM];
+    if (from < to) {
+      pto_mem_give_back(g.base[PTO_GM] + from, to - from);
+      pto_mem_give_back(g.stamps[PTO_GM] + (from >> GRANULE_BITS), ((to - from) >> GRANULE_BITS) * 8);
+      pto_mem_give_back(g.page_state + (from >> PAGE_BITS), (to - from) >> PAGE_BITS);
+    }
+    if (i < count) from = ranges[2 * i + 1];
+  }
+  for (uint64_t i = 0; i < g.dirty_count; i++)
+    if (g.page_state[g.dirty[i]]) g.dirty[kept++] = g.dirty[i];
+  g.dirty_count = kept;
 }
 
 uint64_t pto_mem_dirty(const uint64_t **pages) {
