@@ -129,8 +129,10 @@ SCHEDULES.default := none
 SCHEDULES.help    := latencies and issue orders to draw for make program; all must leave the same bytes
 
 # Not passed on: these control make itself.
-MAKE_VARIABLES := ARGS FULL PTO_SHARE SINCE PYTHON PTO_NO_INSTALL PTO_BUILDS
+MAKE_VARIABLES := ARGS FULL STRICT PTO_SHARE SINCE PYTHON PTO_NO_INSTALL PTO_BUILDS
 
+STRICT.default         := 0
+STRICT.help            := of make bench: 1 ends with 3 where a must of the budget is missed
 ARGS.default           := none
 ARGS.help              := more options for pytest (make test), make program, make qualify and make prove-arith, names of checks (make lint), engines (make synth) or units (make prove-rtl)
 PYTHON.default         := the first suitable one of python3.11, python3, ...
@@ -155,13 +157,14 @@ option = $(if $(and $($(1).option),$(strip $($(1)))),$($(1).option) $(call quote
 options = $(strip $(foreach variable,$(1),$(call option,$(variable)) $(call flag,$(variable))))
 
 # Switches: 1 is on, 0 or nothing is off.
-SWITCHES := WAVES TIMELINE CODE_COVERAGE FRESH KEEP FULL DRY_RUN
+SWITCHES := WAVES TIMELINE CODE_COVERAGE FRESH KEEP FULL DRY_RUN STRICT
 WAVES.flag         := --waves
 TIMELINE.flag      := --timeline
 CODE_COVERAGE.flag := --code-coverage
 FRESH.flag         := --fresh
 KEEP.flag          := --keep
 DRY_RUN.flag       := --dry-run
+STRICT.flag        := --strict
 flag = $(if $(filter 1,$($(1))),$($(1).flag))
 $(foreach switch,$(SWITCHES),$(if $(filter-out 0 1,$($(switch))),$(error $(switch) is '$($(switch))': \
   write $(switch)=1 to switch it on, $(switch)=0 or nothing not to)))
@@ -174,7 +177,7 @@ TAKES.program     := $(filter-out $(RUN_ONLY),$(VARIABLES)) $(PROGRAM_VARIABLES)
 TAKES.check       := SINCE ARGS
 TAKES.test        := PTO_SHARE SINCE ARGS
 TAKES.nightly     := $(NIGHT_VARIABLES) SEED DUT PROFILE FULL SINCE ARGS
-TAKES.bench       := SEED JSON
+TAKES.bench       := SEED JSON STRICT
 TAKES.prove-arith := ARGS
 TAKES.prove-rtl   := ARGS
 TAKES.qualify     := $(QUALIFY) ARGS
@@ -279,8 +282,8 @@ nightly: $(BASE) $(VERILATOR) $(if $(FARM)$(findstring postgres,$(RESULTS))$(fil
 	  [ $$night = 2 ] || $(PY) -m tb report --tests $(SUITE) $$faults $(call options,FARM RESULTS PLAN) || tests=$$?; \
 	  [ $$tests != 0 ] || exit $$night; exit $$tests)
 
-bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED and JSON
-	@$(PY) -m tb bench $(call options,SEED JSON)
+bench: $(BASE) $(VERILATOR) ## measure speed; takes SEED, JSON and STRICT
+	@$(PY) -m tb bench $(call options,SEED JSON STRICT)
 
 prove-arith: $(BASE) $(VERILATOR) ## the write-back arithmetic against its reference over all inputs
 	@$(PY) -m tb prove-arith $(ARGS)

@@ -19,12 +19,19 @@ def doctor(json: opt.Json = None) -> None:
     raise typer.Exit(doctor_command(json))
 
 
-def bench(seed: opt.Seed = str(opt.DEFAULT_SEED), json: opt.Json = None) -> None:
+def bench(
+    seed: opt.Seed = str(opt.DEFAULT_SEED),
+    json: opt.Json = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="end with 3 where a must of the budget is missed")
+    ] = False,
+) -> None:
     """Measure the bench against the bare simulation and a per-beat Python AXI memory."""
     from tb.benchmark.measure import bench_command
 
     path = json or Path("sim_build/bench.json")
-    raise typer.Exit(bench_command(opt.integer("SEED", seed, 0, 2**63 - 1, "any integer"), path))
+    number = opt.integer("SEED", seed, 0, 2**63 - 1, "any integer")
+    raise typer.Exit(bench_command(number, path, strict=strict))
 
 
 def prove_arith(

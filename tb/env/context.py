@@ -150,7 +150,7 @@ class RunContext:
         counts.clocks = int(self.mailbox.cycles)
         counts.coverage = self.coverage_summary()
         counts.left_out = [
-            *(f"drawn ops, {count}: {why}" for why, count in self.left_out.items()),
+            *(f"drawn ops, {count}: {why}" for why, count in self.left_out.items() if count),
             *(f"drawn faults, {count}: {why}" for why, count in self.faults_left_out.items()),
             *self.notes,
         ]

@@ -175,6 +175,8 @@ BUGS = (
         "Overlap == 0 && !BUG && open_valid", "faults", ""),
     Bug("writes_after_an_error", TO_GM, "(drop[cmd.id])", "(drop[cmd.id] && !BUG)",
         "faults", "after its error"),
+    Bug("no_answer", ENGINE, "if (tail_take && tail_last) rsp_valid",
+        "if (tail_take && tail_last && !BUG) rsp_valid", "legal", "HANG"),
     Bug("goes_on_after_an_error", ENGINE, "halt = stopped || stop;",
         "halt = (stopped || stop) && !BUG;", "faults", "after its error"),
     Bug("address_of_the_burst", WATCH, "{32'd0, beat_q} << Lane",
@@ -208,6 +210,13 @@ def with_bugs() -> tuple[str, ...]:
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_bug_is_caught(bug: Bug, with_bugs: tuple[str, ...]) -> None:
     assert_caught(bug, with_bugs)
+
+
+@pytest.mark.sim
+def test_a_hang_of_directed_is_all_that_it_reports(with_bugs: tuple[str, ...]) -> None:
+    record = run_bug(with_bugs, "directed", "+no_answer")
+    assert (record.status, record.mismatches, len(record.failures)) == ("hang", 0, 1)
+    assert record.failures[0].startswith("HANG: no descriptor accepted or retired")
 
 
 @pytest.mark.sim

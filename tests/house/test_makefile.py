@@ -225,6 +225,7 @@ def test_clean_keeps_results_of_regression_runs(project: Project) -> None:
         (["check", "ARGS=-k isa"], ["tests", *WORKERS, "--check", "-k", "isa"]),
         (["lint", "ARGS=-k isa"], ["tb.setup.lint", "-k", "isa"]),
         (["bench", "SEED=5", "JSON=x.json"], ["tb", "bench", "--seed", "5", "--json", "x.json"]),
+        (["bench", "STRICT=1"], ["tb", "bench", "--strict"]),
         (["doctor", "JSON=x.json"], ["tb", "doctor", "--json", "x.json"]),
     ],
 )
