@@ -18,7 +18,7 @@ from tb.coverage.l0 import ELEMENTS, TYPES
 from tb.coverage.rules import LOWERED, rules_of
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS
-from tb.isa.dma.table import MAX_LOOPS, MTE_L1_UB, MTE_UB_GM
+from tb.isa.dma.table import MAX_LOOPS, MTE_L1_UB, MTE_UB_GM, OF_UPDATES
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.fix.table import MTE_L0C_GM
 from tb.isa.l0.table import ELEMENT_CODES, LOADS, NIBBLE_DTYPES
@@ -27,9 +27,6 @@ from tb.isa.profile import current
 
 FEWEST_BYTES = 16
 """Narrowest GM bus; points have the same names for every width."""
-
-OF_UPDATES = ("DMA-L16", "DMA-L17")
-"""Rules of atomic stores alone."""
 
 OF_SQUARES = "LD-L05"
 """Rule of transposed loads alone, and of elements of another width than 16 bits."""

@@ -13,7 +13,7 @@ from typing import get_args
 from tb.common.errors import PtoError
 from tb.common.text import comma_list
 from tb.dut.manifest import Capabilities, ErrorKind, Manifest
-from tb.isa.dma.table import MAX_LOOPS, MTE_UB_GM
+from tb.isa.dma.table import MAX_LOOPS, MTE_UB_GM, OF_PADS, OF_UPDATES
 from tb.isa.l0.table import ELEMENT_CODES, LOADS
 from tb.isa.ops import LEGACY_FORMS, OPS
 
@@ -104,6 +104,15 @@ def unreported(can: Capabilities) -> list[str]:
     return sorted({rule for op in can.ops for rule in OPS[op].rule_names} - set(can.d_rules))
 
 
+def unsent(can: Capabilities) -> list[str]:
+    """Returns the D rules of its ops that no op of a run breaks, reported or not."""
+    refused = refusals(can)
+    kinds = (("pad", OF_PADS), ("atomic", OF_UPDATES))
+    alone = {rule for kind, rules in kinds if kind in refused for rule in rules}
+    of_ops = {rule for op in can.ops for rule in OPS[op].rule_names}
+    return sorted((of_ops & alone) | set(unreported(can)))
+
+
 def exclusions(manifests: Iterable[Manifest], outstanding: int = 1) -> list[str]:
     """Returns the exclusions of each manifest, in words, for the summary of a run.
 
@@ -116,7 +125,7 @@ def exclusions(manifests: Iterable[Manifest], outstanding: int = 1) -> list[str]
         can = manifest.capabilities
         of_slot = [op.name for op in OPS.values() if op.slot == manifest.slot]
         missing = ", ".join(name for name in of_slot if name not in manifest.ops)
-        silent = ", ".join(unreported(can))
+        silent = ", ".join(unsent(can))
         kinds = ", ".join(kind for kind in get_args(ErrorKind) if kind not in can.errors)
         facts = (
             (missing, f"ops {missing}"),

@@ -281,6 +281,10 @@ def test_the_exclusions_of_a_manifest(tmp_path: Path) -> None:
     )
     assert says(sentence, facts), sentence
     assert "DMA-L05" not in sentence
+    path = write(tmp_path, pad="false", d_rules='["DMA-L05", "DMA-L06", "DMA-L10"]')
+    (sentence,) = exclusions([load_manifest(path)], 16)
+    assert "DMA-L10" in sentence, "claimed, but only padded rows break it"
+    assert "DMA-L06" not in sentence
     assert exclusions(reference_manifests(), 64) == []
 
 

@@ -147,6 +147,12 @@ MTE_L1_UB = strided_row(
     doc="bursts of 32-byte blocks with gaps from L1 to UB sub-block 0",
 )  # fmt: skip
 
+OF_PADS = ("DMA-L03", "DMA-L09", "DMA-L10")
+"""Rules of padded loads alone."""
+
+OF_UPDATES = ("DMA-L16", "DMA-L17")
+"""Rules of atomic stores alone."""
+
 STRIDED: tuple[OpSpec, ...] = (MTE_GM_UB, MTE_UB_GM, MTE_GM_L1, MTE_L1_UB)
 """Rows of the family."""
 
