@@ -466,6 +466,14 @@ class _Check:
             and _at(item) not in unknown
         ]
         yield from (self._complaint("warning", item) for item in never[:SHOWN])
+        ports = {port.name for port in top.body.portList}
+        parts = [
+            Finding("warning", self._line(net.location), f"'{net.name}' {what}")
+            for net in top.body
+            if net.kind in (SymbolKind.Net, SymbolKind.Variable) and net.name not in ports
+            if "in part" in (what := self._undriven(manager, net, unknown, MOST_FOLLOWED + 1))
+        ]
+        yield from parts[:SHOWN]
 
     def _diagnostics(self, compilation: Compilation) -> list[Diagnostic]:
         """Returns what slang says, less what concerns black boxes."""

@@ -133,6 +133,10 @@ HELD = "logic held_q;"
         ("warning", "busy_o, ", "busy_o, output wire irq_o, ", "port irq_o output contract"),
         ("warning", HELD, f"{HELD} wire q; wire r = !q;", "'q' never driven"),
         ("warning", HELD, f"{HELD} wire [7:0] q = absent;", "undeclared 'absent'"),
+        (
+            "warning", HELD, f"{HELD} wire [7:0] q; assign q[3:0] = 4'd0; wire r = ^q;",
+            r"demo\.sv:\d+ warning 'q' driven in part nothing drives bits 7:4",
+        ),
         ("warning", HELD, f"{HELD} wire q = clk_i; wire q = clk_i;", "redefinition 'q'"),
         (
             "warning", HELD, f"{HELD} wire [3:0] q = desc_i[7:0];",
