@@ -75,6 +75,8 @@ def judge_errors(
 def _without_op(error: BadAccess) -> Verdict:
     slot, side = SLOTS[error.slot], "read" if error.side == READ else "write"
     why = f"no op in flight on {slot} makes this access: {error}"
+    if side == "read":
+        why += "; an engine that reads more than the words of its rows needs read_bytes"
     return Verdict(Objection("access", why, f"{side} of {error.space.keyword}"), slot=slot)
 
 

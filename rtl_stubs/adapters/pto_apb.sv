@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Adapter: an APB3 manager, one transfer after the other. A request is taken when no transfer runs,
-// and its end shows the answer. Throughput: a transfer takes two clocks and the wait states.
+// and at read_o the bus has the value. Throughput: a transfer takes two clocks and the wait states.
 // Spec: AMBA APB3.
 //
 //   clk   _/~\_/~\_/~\_/~\_

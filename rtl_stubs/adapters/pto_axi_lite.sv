@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Adapter: an AXI4-Lite manager, one transfer after the other, with the requests of pto_apb. A
-// request is taken when no transfer runs, and its end shows the answer. Address and data of a write
-// are offered together. Throughput: a transfer takes three clocks and the wait states.
-// Spec: AMBA AXI4-Lite.
+// request is taken when no transfer runs; at read_o the bus has the value. Address and data of a
+// write are offered together. Throughput: a transfer takes three clocks and the wait states. Spec:
+// AMBA AXI4-Lite.
 //
 //   clk              _/~\_/~\_/~\_/~\_/~\_
 //   req              _/~~~\_______________     any request while free

@@ -3,9 +3,9 @@
 // Takes the AXI4 reads of a block: each burst becomes a row of bytes to read (row_o), and the words
 // of the rows become its beats. Any size up to the bus, any alignment, any ids, and buses wider and
 // narrower than a word; beats come in the order of the bursts. Beats of a burst with a failed word
-// have its response. Bursts that are not legal, or not INCR, fail (pto_axi_bursts).
-// Throughput: one beat or one word per clock. Latency: word to R two clocks.
-// Limits: 16 bursts; DataWidth 8 to 1024; WordWidth 128, 256 or 512. Spec: AMBA AXI4.
+// have its response. Bursts that are not legal, or not INCR, fail (pto_axi_bursts). Throughput: one
+// beat or one word per clock. Latency: word to R two clocks. Limits: 16 bursts; DataWidth 8 to
+// 1024; WordWidth 128, 256 or 512. Spec: AMBA AXI4.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_
 //   arvalid     _/~~~\_______________     arready with room for the burst and row_ready

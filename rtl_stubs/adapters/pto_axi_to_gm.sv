@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adapter: the AXI4 writes of a block to GM, as the contract wants them: bursts of whole aligned bus
-// words of one id, of at most MaxBeats, quiet in reset. The block may have another
-// width, any ids, narrow and unaligned bursts (pto_axi_writes); a bus word without a byte to write
-// is left out. A burst is issued when its words are there. err_o tells each failed burst. After an
-// error of a burst of the block no more of it is written, and while stop_i is high nothing is: give
-// it failed_o of pto_commands with Overlap 0. bready is always 1. Throughput: one beat or one bus
-// word per clock. Latency: last W beat of a burst to AW four clocks, B one.
-// Limits: those of pto_axi_writes. Spec: CONTRACT, m_axi rules and errors.
+// Adapter: the AXI4 writes of a block to GM, as the contract wants them: bursts of whole aligned
+// bus words of one id, of at most MaxBeats, quiet in reset. The block may have another width, any
+// ids, narrow and unaligned bursts (pto_axi_writes); a bus word without a byte to write is left
+// out. A burst is issued when its words are there. err_o tells each failed burst. After an error of
+// a burst of the block no more of it is written, and while stop_i is high nothing is: give it
+// failed_o of pto_commands, with one op in the block. bready is always 1. Throughput: one beat or
+// one bus word per clock. Latency: last W beat of a burst to AW four clocks, B one. Limits: those
+// of pto_axi_writes. Spec: CONTRACT, m_axi rules and errors.
 //
 //   clk            _/~\_/~\_/~\_/~\_/~\_/~\_
 //   wvalid_i       _/~~~\___________________     wlast_i; wready_o 1
@@ -94,7 +94,8 @@ module pto_axi_to_gm #(
     .clk_i, .rst_ni,
     .wr_valid_i (put && closed),
     .wr_ready_o (runs_room),
-    .wr_data_i  ({count == 9'd0, word_last, word_id, (count_q == 9'd0) ? word_addr : start_q, count}),
+    .wr_data_i  ({count == 9'd0, word_last, word_id, (count_q == 9'd0) ? word_addr : start_q,
+                  count}),
     .rd_valid_o (cmd_valid),
     .rd_ready_i (cmd_ready),
     .rd_data_o  (cmd)

@@ -3,14 +3,14 @@
 // Takes the AXI4 writes of a block: the beats of its bursts become words with byte enables, in the
 // order of their addresses. Any size up to the bus, any alignment, any ids, and buses wider and
 // narrower than a word; responses come in the order of the bursts, when fin_i has told their ends.
-// Bursts that are not legal, or not INCR, fail (pto_axi_bursts).
-// Throughput: one beat or one word per clock. Latency: W beat to word one clock, fin to B one clock.
-// Limits: 16 bursts; DataWidth 8 to 1024; WordWidth 128, 256 or 512; beats follow awsize_i, and
-// wlast_i comes with the last one. Spec: AMBA AXI4.
+// Bursts that are not legal, or not INCR, fail (pto_axi_bursts). Throughput: one beat or one word
+// per clock. Latency: W beat to word one clock, fin to B one clock. Limits: 16 bursts; DataWidth 8
+// to 1024; WordWidth 128, 256 or 512; beats follow awsize_i, and wlast_i comes with the last one.
+// Spec: AMBA AXI4.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_
 //   awvalid     _/~~~\_______________     awready with room for the burst
-//   wvalid      _____/~~~\___________     not before the burst
+//   wvalid      _____/~~~\___________     not taken before its burst
 //   word_valid  _________/~~~\_______     until word_ready
 //   fin_valid   _____________/~~~\___
 //   bvalid      _________________/~~~     until bready

@@ -6,10 +6,9 @@
 // last access has ended. An error at err_i is of the op of the oldest command without an answer;
 // then failed_o is high until the last answer of the op, and its rows that are left are not issued.
 // With Overlap 0 the commands of an op wait for the answers of the op before. Ops with padded rows
-// are refused, with rule 0.
-// Throughput: one command per clock. Latency: first command six clocks after the descriptor
-// handshake, last answer to done one clock. Limits: GmAddrWidth 40, LocalAddrWidth <= 20; profiles
-// with tail = fill need more than copies. Spec: CONTRACT, dma.md 1 to 5, 9.
+// are refused, with rule 0. Throughput: one command per clock. Latency: first command six clocks
+// after the descriptor handshake, last answer to done one clock. Limits: GmAddrWidth 40,
+// LocalAddrWidth <= 20; profile seed. Spec: CONTRACT, dma.md 1 to 5, 9.
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_
 //   cmd_valid  _/~~~~~~~\___________      stays, with its operands, until cmd_ready

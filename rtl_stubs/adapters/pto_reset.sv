@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adapter: the reset of a block that wants it synchronous, or active high. It begins with rst_ni, at
-// any time, and lasts two clock edges longer, so that the block sees at least one. Give rst_no to the
-// adapters of the block, too: they keep its outputs away from the contract, which may be undefined
-// until then. Spec: CONTRACT, rst_ni.
+// Adapter: the reset of a block that wants it synchronous, or active high. It begins with rst_ni,
+// at any time, and lasts two clock edges longer, so that the block sees at least one. Give rst_no
+// to the adapters of the block, too: they keep its outputs away from the contract, which may be
+// undefined until then. Spec: CONTRACT, rst_ni.
 //
 //   clk     _/~\_/~\_/~\_/~\_
 //   rst_ni  ~~\____/~~~~~~~~~
