@@ -5,12 +5,12 @@
 // narrow and unaligned bursts (pto_axi_reads). err_o tells each failed bus word. After an error of
 // a burst no more of it is read, and while stop_i is high nothing is: give it failed_o of
 // pto_commands, with one op in the block. rready is always 1. Throughput: one beat or one bus word
-// per clock. Latency: AR three clocks, R three. Limits: those of pto_axi_reads, 8 KiB in flight.
+// per clock. Latency: AR two clocks, R two. Limits: those of pto_axi_reads, 8 KiB in flight.
 // Spec: CONTRACT, m_axi.
 //
 //   clk            _/~\_/~\_/~\_/~\_/~\_
 //   arvalid_i      _/~~~\_______________     arready_o 1
-//   m_axi_arvalid  _____________/~~~~~~~     until m_axi_arready
+//   m_axi_arvalid  _________/~~~~~~~~~~~     until m_axi_arready
 `default_nettype none
 `include "pto_records.vh"
 

@@ -4,7 +4,7 @@
 // of the rows become its beats. Any size up to the bus, any alignment, any ids, and buses wider and
 // narrower than a word; beats come in the order of the bursts. Beats of a burst with a failed word
 // have its response. Bursts that are not legal, or not INCR, fail (pto_axi_bursts). Throughput: one
-// beat or one word per clock. Latency: word to R two clocks. Limits: 16 bursts; DataWidth 8 to
+// beat or one word per clock. Latency: word to R one clock. Limits: 16 bursts; DataWidth 8 to
 // 1024; WordWidth 128, 256 or 512. Spec: AMBA AXI4.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_

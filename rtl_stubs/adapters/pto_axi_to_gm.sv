@@ -6,12 +6,12 @@
 // out. A burst is issued when its words are there. err_o tells each failed burst. After an error of
 // a burst of the block no more of it is written, and while stop_i is high nothing is: give it
 // failed_o of pto_commands, with one op in the block. bready is always 1. Throughput: one beat or
-// one bus word per clock. Latency: last W beat of a burst to AW four clocks, B one. Limits: those
+// one bus word per clock. Latency: last W beat of a burst to AW three clocks, B one. Limits: those
 // of pto_axi_writes. Spec: CONTRACT, m_axi rules and errors.
 //
 //   clk            _/~\_/~\_/~\_/~\_/~\_/~\_
 //   wvalid_i       _/~~~\___________________     wlast_i; wready_o 1
-//   m_axi_awvalid  _________________/~~~~~~~     until m_axi_awready
+//   m_axi_awvalid  _____________/~~~~~~~~~~~     until m_axi_awready
 `default_nettype none
 `include "pto_records.vh"
 
