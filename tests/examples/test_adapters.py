@@ -16,7 +16,7 @@ from tb.dut.manifest import load_manifest
 from tb.setup import tools, verilator
 from tests.examples.by_pins import by_pins
 
-pytestmark = pytest.mark.sim
+pytestmark = [pytest.mark.sim, pytest.mark.share("rtl_stubs/adapters", "tests/examples")]
 
 HERE = Path(__file__).parent
 TOP = HERE / "adapter_top.sv"

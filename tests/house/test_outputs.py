@@ -72,7 +72,7 @@ def test_what_is_documented_is_printed(
         }
 
 
-@pytest.mark.parametrize("example", ["axi_copy", "reg_dma"])
+@pytest.mark.parametrize("example", ["axi_copy", "reg_dma", "stream_dma"])
 def test_the_exclusions_of_an_example_are_those_of_its_manifest(example: str) -> None:
     """Its other figures need a simulator."""
     folder = ROOT / "examples" / example

@@ -275,7 +275,7 @@ def test_engines_that_take_nothing_of_it_are_told(tmp_path: Path) -> None:
 
 
 def test_examples_run_the_whole_regression() -> None:
-    for name in ("axi_copy", "reg_dma"):
+    for name in ("axi_copy", "reg_dma", "stream_dma"):
         dut = str(ROOT / "examples" / name)
         assert left_out(load_testplan(), "nightly", duts=[dut]) == []
         assert expand(load_testplan(), "nightly", seeds=1, base_seed=1, duts=[dut])
