@@ -33,7 +33,7 @@ module pto_axi_reads #(
   input  wire [WordWidth-1:0]       word_i,       // the word
   input  wire pto_err_t             word_err_i,   // a word that will come has an error
   output wire [`PTO_NUM_ACTIVE-1:0] drop_o,       // per burst: read no more of it
-  output wire [42:0]                err_o         // the first failed word: status, address
+  output wire [42:0]                err_o         // a failed word: status, address; else 0
 );
   localparam integer WordLane = $clog2(WordWidth / 8);
   localparam integer Parts    = (DataWidth > WordWidth) ? DataWidth / WordWidth : 1;

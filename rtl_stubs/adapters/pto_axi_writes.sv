@@ -35,7 +35,7 @@ module pto_axi_writes #(
   input  wire                       fin_valid_i,  // the oldest burst without an end has ended
   input  wire pto_err_t             word_err_i,   // an access of a burst failed
   output wire [`PTO_NUM_ACTIVE-1:0] drop_o,       // per burst: write no more of it
-  output wire [42:0]                err_o         // the first failed access: status, address
+  output wire [42:0]                err_o         // a failed access: status, address; else 0
 );
   localparam integer WordBytes = WordWidth / 8;
   localparam integer WordLane  = $clog2(WordBytes);
