@@ -175,6 +175,8 @@ BUGS = (
         "Overlap == 0 && !BUG && open_valid", "faults", ""),
     Bug("writes_after_an_error", TO_GM, "(drop[cmd.id])", "(drop[cmd.id] && !BUG)",
         "faults", "after its error"),
+    Bug("never_failed", COMMANDS, "failed[open_id];", "failed[open_id] && !BUG;",
+        "faults", "after its error"),
     Bug("no_answer", ENGINE, "if (tail_take && tail_last) rsp_valid",
         "if (tail_take && tail_last && !BUG) rsp_valid", "legal", "HANG"),
     Bug("goes_on_after_an_error", ENGINE, "halt = stopped || stop;",
