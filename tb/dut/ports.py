@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -26,26 +26,21 @@ from pyslang import (
     SourceManager,
     SourceRange,
 )
-from pyslang.analysis import AnalysisFlags, AnalysisManager, AnalysisOptions
 from pyslang.ast import (
     ArgumentDirection,
     Compilation,
     CompilationFlags,
     CompilationOptions,
-    ContinuousAssignSymbol,
     DefinitionKind,
-    ExpressionKind,
     InstanceSymbol,
-    NamedValueExpression,
-    ParameterSymbol,
     SymbolKind,
-    UninstantiatedDefSymbol,
 )
 from pyslang.syntax import SyntaxTree
 
 from tb.common.errors import PtoError
 from tb.common.text import counted, meant
 from tb.dut.contract import PARAMETERS, Port, parameters_of, ports_of
+from tb.dut.drivers import Drivers, at
 from tb.dut.manifest import STANDARD_PARAMETERS, Manifest, load_manifest
 from tb.dut.sources import parse_files
 from tb.record.settings import SIMULATOR_NAMES
@@ -55,9 +50,6 @@ SHOWN = 5
 
 ALIKE = 0.7
 """How much alike two names are, 0 to 1, before one is suggested for the other."""
-
-MOST_FOLLOWED = 16
-"""Steps for which what drives an output is followed."""
 
 DEFAULT_TAG_WIDTH = 8
 
@@ -445,25 +437,21 @@ class _Check:
         top = self._top(compilation)
         if top is None or any(item.isError() for item in self._diagnostics(compilation)):
             return  # what drives an output may be what could not be elaborated
-        options = AnalysisOptions()
-        options.flags = AnalysisFlags.CheckUnused
-        manager = AnalysisManager(options)
-        manager.analyze(compilation)
-        unknown = self._at_boxes(top) if self.manifest.black_boxes else set()
+        drivers = Drivers(compilation, top, self.manifest.black_boxes, self._line)
         outputs = {port.name for port in ports_of(self.manifest.slot) if port.direction == "output"}
         for port in top.body.portList:
             symbol = getattr(port, "internalSymbol", None)
             if port.name in outputs and port.direction == ArgumentDirection.Out and symbol:
-                what = self._undriven(manager, symbol, unknown)
+                what = drivers.undriven(symbol)
                 if what:
                     yield self._error(port, f"port {port.name} {what}")
         never = [
             item
-            for item in manager.getDiagnostics()
+            for item in drivers.manager.getDiagnostics()
             if item.code in _NEVER_DRIVEN
             and not self._of_top(item, top)
             and not self._in_box(item)
-            and _at(item) not in unknown
+            and at(item) not in drivers.unknown
         ]
         yield from (self._complaint("warning", item) for item in never[:SHOWN])
         ports = {port.name for port in top.body.portList}
@@ -471,7 +459,7 @@ class _Check:
             Finding("warning", self._line(net.location), f"'{net.name}' {what}")
             for net in top.body
             if net.kind in (SymbolKind.Net, SymbolKind.Variable) and net.name not in ports
-            if "in part" in (what := self._undriven(manager, net, unknown, MOST_FOLLOWED + 1))
+            if (what := drivers.in_part(net))
         ]
         yield from parts[:SHOWN]
 
@@ -493,84 +481,6 @@ class _Check:
             one.start.buffer == place.buffer and one.start.offset <= place.offset < one.end.offset
             for one in self.boxes
         )
-
-    def _at_boxes(self, top: InstanceSymbol) -> set[tuple[int, int]]:
-        """Returns the places of the signals at black boxes that the sources lack."""
-        found = set[tuple[int, int]]()
-
-        def signal(item: Any) -> None:
-            if isinstance(item, NamedValueExpression):
-                found.add(_at(item.symbol))
-
-        def instance(item: Any) -> None:
-            if isinstance(item, UninstantiatedDefSymbol):
-                for connection in item.portConnections:
-                    connection.expr.visit(signal)
-
-        top.visit(instance)
-        return found
-
-    def _undriven(
-        self,
-        manager: AnalysisManager,
-        symbol: Any,
-        unknown: Collection[tuple[int, int]],
-        depth: int = 0,
-    ) -> str:
-        """Returns which bits of an output nothing drives, in words, or nothing.
-
-        A signal with one driver is followed through plain assignments and outputs of instances, up
-        to those at places where what drives them is unknown.
-        """
-        width = symbol.type.bitWidth
-        open_bits = set(range(width))
-        if getattr(symbol, "initializer", None) is not None or _at(symbol) in unknown:
-            return ""
-        drivers = manager.getDrivers(symbol)
-        for driver in drivers:
-            low, high = driver.bounds
-            open_bits -= set(range(low, high + 1))
-        if len(open_bits) == width:
-            return "is never driven"
-        if open_bits:
-            return f"is driven in part: nothing drives {_ranges(open_bits)}"
-        if len(drivers) != 1 or depth > MOST_FOLLOWED:
-            return ""
-        place = drivers[0].containingSymbol
-        if isinstance(place, InstanceSymbol):
-            if place.definition.name in self.manifest.black_boxes:
-                return ""
-            inner, what = self._output_behind(symbol, place)
-        elif isinstance(place, ContinuousAssignSymbol):
-            inner, what = self._net_behind(place)
-        else:
-            return ""
-        why = self._undriven(manager, inner, unknown, depth + 1) if inner else ""
-        return f"{what}, which {why}" if why else ""
-
-    def _output_behind(self, symbol: Any, instance: InstanceSymbol) -> tuple[Any, str]:
-        """Returns the output of an instance that drives a symbol, and that in words."""
-        for connection in instance.portConnections:
-            expression = connection.expression
-            if expression is None or expression.kind != ExpressionKind.Assignment:
-                continue
-            left = expression.left
-            inner = getattr(connection.port, "internalSymbol", None)
-            if left.kind == ExpressionKind.NamedValue and left.symbol == symbol and inner:
-                where = self._line(connection.port.location)
-                return inner, f"comes from {inner.name} of {instance.definition.name} at {where}"
-        return None, ""
-
-    @staticmethod
-    def _net_behind(place: ContinuousAssignSymbol) -> tuple[Any, str]:
-        """Returns the one net that an assignment copies, and that in words."""
-        right: Any = place.assignment
-        right = right.right
-        while right.kind == ExpressionKind.Conversion:
-            right = right.operand
-        if right.kind != ExpressionKind.NamedValue or isinstance(right.symbol, ParameterSymbol):
-            return None, ""
-        return right.symbol, f"is assigned {right.symbol.name}"
 
     def _complaints(self, compilation: Compilation, missing: set[str]) -> Iterator[Finding]:
         """Yields the errors of elaboration, less those that follow from missing ports."""
@@ -606,7 +516,7 @@ class _Check:
                 text = text[item.ranges[0].start.offset : item.ranges[0].end.offset]
                 finding = replace(finding, what=f"{finding.what}: {text}")
             file = finding.where.rpartition(":")[0]
-            key = codes.index(item.code), files.get(file, -1), *_at(item)
+            key = codes.index(item.code), files.get(file, -1), *at(item)
             found.setdefault(key, finding)
         ordered = [found[key] for key in sorted(found)]
         yield from ordered[:SHOWN]
@@ -635,11 +545,6 @@ class _Check:
         return f"{name}:{self.sources.getLineNumber(place)}"
 
 
-def _at(item: Any) -> tuple[int, int]:
-    """Returns the place of a symbol or a diagnosis: buffer and offset."""
-    return item.location.buffer.id, item.location.offset
-
-
 def _size(widths: Widths) -> tuple[int, int, int]:
     return widths.gm, widths.local, widths.tag
 
@@ -656,16 +561,3 @@ def _pairs(extra: Sequence[str], missing: Sequence[str]) -> Iterator[tuple[str, 
         if name not in used and other not in used:
             used |= {name, other}
             yield name, other
-
-
-def _ranges(bits: Iterable[int]) -> str:
-    """Returns bit numbers as ranges in words, the highest first."""
-    runs: list[list[int]] = []
-    for bit in sorted(bits, reverse=True):
-        if runs and runs[-1][1] == bit + 1:
-            runs[-1][1] = bit
-        else:
-            runs.append([bit, bit])
-    texts = [f"{high}:{low}" if high != low else str(high) for high, low in runs]
-    one = len(runs) == 1 and runs[0][0] == runs[0][1]
-    return f"{'bit' if one else 'bits'} {', '.join(texts)}"
