@@ -33,6 +33,12 @@ module pto_axi_bursts #(
   output reg  [`PTO_NUM_ACTIVE-1:0] decode_o,    // per burst: with DECERR
   output wire [42:0]                err_o        // an error: status, address; else 0
 );
+  generate
+    if (DataWidth < 8 || DataWidth > 1024 || (DataWidth & (DataWidth - 1)) != 0) begin : gen_bad
+      pto_error_data_width_must_be_a_power_of_two_from_8_to_1024 u_error ();
+    end
+  endgenerate
+
   wire        take  = valid_i && ready_o;
   wire [15:0] bytes = ({8'd0, len_i} + 16'd1) << size_i;
   wire [6:0]  below = ~(7'h7F << size_i) & addr_i[6:0];       // bytes of the first beat before it

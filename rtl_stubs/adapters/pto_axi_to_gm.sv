@@ -36,6 +36,12 @@ module pto_axi_to_gm #(
   localparam integer Lane  = $clog2(Bytes);
   localparam [8:0]   MOST  = MaxBeats[8:0];
 
+  generate
+    if (MaxBeats < 1 || MaxBeats > 128 || (MaxBeats & (MaxBeats - 1)) != 0) begin : gen_bad
+      pto_error_max_beats_must_be_a_power_of_two_from_1_to_128 u_error ();
+    end
+  endgenerate
+
   wire                       word_valid, word_ready, word_last;
   wire [3:0]                 word_id, fin_id_unused;
   wire [39:0]                word_addr;

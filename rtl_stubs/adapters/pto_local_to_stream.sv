@@ -43,6 +43,12 @@ module pto_local_to_stream #(
   localparam integer LineBytes  = (Bytes > LocalBytes) ? Bytes : LocalBytes;
   localparam [19:0]  BEAT       = Bytes[19:0];
 
+  generate
+    if (DataWidth < 8 || DataWidth > 512 || (DataWidth & (DataWidth - 1)) != 0) begin : gen_bad
+      pto_error_data_width_must_be_a_power_of_two_from_8_to_512 u_error ();
+    end
+  endgenerate
+
   wire                   reads_ready, lanes_ready, lens_ready, word_valid, word_ready;
   wire [LocalWidth-1:0]  word;
   wire                   lanes_valid, lanes_take;

@@ -39,6 +39,12 @@ module pto_stream_to_local #(
   input  wire                    dst_err_i,   // the write failed, with the grant
   output wire [42:0]             err_o        // a failed word: status, address; else 0
 );
+  generate
+    if (DataWidth < 32 || DataWidth > 512 || (DataWidth & (DataWidth - 1)) != 0) begin : gen_bad
+      pto_error_data_width_must_be_a_power_of_two_from_32_to_512 u_error ();
+    end
+  endgenerate
+
   wire       last_unused;
   wire [3:0] id_unused;
 

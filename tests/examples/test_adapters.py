@@ -31,6 +31,31 @@ def test_by_pins(bus: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        ("Bus = 64", "Bus = 2048", "data_width_must_be_a_power_of_two_from_8_to_1024"),
+        ("Bus = 64", "Bus = 48", "data_width_must_be_a_power_of_two_from_8_to_1024"),
+        ("MaxBeats(4)", "MaxBeats(12)", "max_beats_must_be_a_power_of_two_from_1_to_128"),
+        (
+            *("pto_local_to_stream #(.DataWidth(64)", "pto_local_to_stream #(.DataWidth(1024)"),
+            "data_width_must_be_a_power_of_two_from_8_to_512",
+        ),
+        (
+            *(
+                "  assign {m_axil_awprot",
+                "  pto_stream_to_local #(.DataWidth(16)) u (); assign {m_axil_awprot",
+            ),
+            "data_width_must_be_a_power_of_two_from_32_to_512",
+        ),
+    ],
+)
+def test_a_parameter_out_of_range(old: str, new: str, error: str, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="Command failed"):
+        by_pins(TESTS, TOP.stem, SOURCES, tmp_path, (TOP.stem, old, new))
+    assert f"pto_error_{error}" in (tmp_path / "build.log").read_text()
+
+
+@pytest.mark.parametrize(
     ("file", "old", "new"),
     [
         ("pto_axi_bursts", "burst_i != 2'b01 ||", ""),
