@@ -40,7 +40,7 @@ grow with the run, and the total cost must not grow with its square."""
 
 FAR_PAGES = 8192
 """Pages of GM outside of the dense windows after which, in a run that does not need them, all
-memories are compared and these pages are given back: 16 KiB each on both sides, with tables."""
+memories are compared and these pages are given back: 16 KiB each, both sides and tables."""
 
 REMEMBERED_BATCHES = 1024
 """Batches that a stray write can be attributed to, back from the comparison that finds it."""

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from tb.benchmark.measure import (
     SIZES,
     BenchReport,
     Target,
+    bench_command,
     load_unit,
     measure,
     median_of,
@@ -95,6 +98,31 @@ def test_ratios_and_targets(measured: Measurements) -> None:
     assert [target.reached(target.aim) for target in report.targets] == [
         *(False, False, False, True, False, False, False)
     ]
+
+
+def test_a_missed_must_ends_a_strict_bench(
+    measured: Measurements,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Long rows miss theirs: 98 words in 110 clocks."""
+    found = {"HarnessBench": "copies", "OpsBench": "rates", "PythonAxiBench": ""}
+
+    def parts(name: str, class_name: str, *_: Any) -> tuple[Measurements, str]:
+        fields = {found[class_name]} - {""}
+        return measured.model_copy(
+            update={key: [] for key in ("copies", "rates", "overheads") if key not in fields}
+        ), ""
+
+    monkeypatch.setattr("tb.benchmark.measure.measure", parts)
+    report = tmp_path / "bench.json"
+    assert bench_command(1, report) == 0
+    assert bench_command(1, report, strict=True) == 3
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("FAIL bench: 1 must missed: long rows, words per cycle")
+    measured.rates = [row for row in measured.rates if "short" in row.name]
+    assert bench_command(1, report, strict=True) == 0
 
 
 @pytest.mark.parametrize(
