@@ -7,12 +7,25 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tb.common.paths import BUILD_ROOT, ROOT
 from tb.record.record import RunRecord
 from tb.run.launch import Launcher
 from tests.bugs.campaign import WORKER
 from tests.sim import runs
+
+EXAMPLES = ROOT / "examples"
+
+
+def manifests(folder: Path) -> tuple[str, ...]:
+    """Returns the manifests of an example, or of a copy."""
+    return tuple(sorted(map(str, folder.glob("dut*.toml"))))
+
+
+def run(test: str, duts: tuple[str, ...], **settings: Any) -> RunRecord:
+    """Runs one test of the plan on the engines of some manifests."""
+    return runs.run(test, duts=duts, fast_build=True, **settings)
 
 
 @dataclass(frozen=True)
@@ -57,11 +70,10 @@ def plant(example: str, bugs: Sequence[Bug]) -> Path:
 
 def run_bug(duts: tuple[str, ...], test: str, *plusargs: str) -> RunRecord:
     """Runs one test on a copy with bugs, of which the plusargs name those that are on."""
-    return runs.run(
+    return run(
         test,
-        duts=duts,
+        duts,
         sim="verilator",
-        fast_build=True,
         transactions=300,
         seed=24,
         watchdog_clocks=20000,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""examples/axi_copy: its regression on both simulators, and injected bugs."""
+"""examples/axi_copy: widths, injected bugs, manifest and ports."""
 
 from __future__ import annotations
 
@@ -14,75 +14,24 @@ from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.dut.manifest import load_manifest
 from tb.dut.ports import check_ports
-from tb.record.record import RunRecord
-from tests.examples.planted import Bug, assert_caught, copy_of, plant, replace, run_bug
+from tests.examples.planted import (
+    EXAMPLES,
+    Bug,
+    assert_caught,
+    copy_of,
+    manifests,
+    plant,
+    replace,
+    run,
+    run_bug,
+)
 from tests.sim import runs
 
-EXAMPLE = ROOT / "examples/axi_copy"
+EXAMPLE = EXAMPLES / "axi_copy"
 MANIFEST = EXAMPLE / "dut.toml"
-STORE = EXAMPLE / "dut_mte3.toml"
-BOTH = (str(MANIFEST), str(STORE))
-FORMS = {"mte_gm_ub", "mte_gm_l1", "copy_gm_to_ubuf"}
 
 
-def run(test: str, duts: tuple[str, ...] = (str(MANIFEST),), **settings: Any) -> RunRecord:
-    """Runs one test of the plan on the example, or on a copy of it."""
-    return runs.run(test, duts=duts, fast_build=True, **settings)
-
-
-# --- regression ---
-
-
-@pytest.mark.share("examples/axi_copy", "tb/hdl")
-@pytest.mark.sim
-@pytest.mark.parametrize(
-    ("sim", "test", "transactions"),
-    [
-        ("verilator", "random", 3000),
-        ("verilator", "corner", 1),
-        ("verilator", "directed", 1),
-        ("verilator", "illegal", 500),
-        ("verilator", "errors", 1500),
-        ("verilator", "stress", 2000),
-        ("verilator", "faults", 2000),
-        ("verilator", "reset", 600),
-        ("icarus", "random", 120),
-        ("icarus", "illegal", 60),
-        ("icarus", "stress", 60),
-        ("icarus", "errors", 60),
-        ("icarus", "reset", 60),
-    ],
-)
-def test_regression(sim: str, test: str, transactions: int) -> None:
-    record = run(test, sim=sim, transactions=transactions, seed=21)
-    runs.assert_passed(record)
-    assert set(record.ops) <= FORMS
-    if sim == "verilator" and test == "random":
-        assert set(record.ops) == FORMS
-    if test == "illegal":
-        assert record.statuses["RULE"] > transactions // 50
-    if test == "errors":
-        assert set(record.statuses) - {"OK"}, "no error was injected"
-
-
-@pytest.mark.share("examples/axi_copy", "tb/hdl")
-@pytest.mark.sim
-@pytest.mark.parametrize(
-    ("sim", "test", "transactions"),
-    [
-        ("verilator", "random", 3000),
-        ("verilator", "corner", 1),
-        ("verilator", "errors", 2000),
-        ("verilator", "faults", 2000),
-        ("verilator", "reset", 1000),
-        ("icarus", "errors", 60),
-    ],
-)
-def test_in_both_slots(sim: str, test: str, transactions: int) -> None:
-    record = run(test, BOTH, sim=sim, transactions=transactions, seed=27)
-    runs.assert_passed(record)
-    assert FORMS & set(record.ops)
-    assert "mte_ub_gm" in record.ops
+# --- widths ---
 
 
 @pytest.mark.share("examples/axi_copy", "tb/hdl")
@@ -98,7 +47,9 @@ def test_in_both_slots(sim: str, test: str, transactions: int) -> None:
 )
 def test_widths(sim: str, transactions: int, settings: dict[str, Any]) -> None:
     for test in ("random", "errors"):
-        record = run(test, BOTH, sim=sim, transactions=transactions, seed=22, **settings)
+        record = run(
+            test, manifests(EXAMPLE), sim=sim, transactions=transactions, seed=22, **settings
+        )
         runs.assert_passed(record)
 
 
@@ -106,7 +57,7 @@ def with_bus(folder: Path, width: int) -> tuple[str, ...]:
     """Returns the manifests of a copy that has a bus of its own width in bits in slot mte3."""
     replace(folder / "axi_copy_mte3.sv", "CopyWidth = GmDataWidth;", f"CopyWidth = {width};")
     replace(folder / "dut_mte3.toml", "read_bytes = 64 ", "read_bytes = 128 ")
-    return tuple(sorted(map(str, folder.glob("dut*.toml"))))
+    return manifests(folder)
 
 
 @pytest.mark.share("examples/axi_copy", "tb/hdl")
@@ -131,7 +82,7 @@ def test_bus_of_another_width(width: int, gm_width: int, local_width: int) -> No
 
 @pytest.mark.sim
 def test_the_summary_lists_the_excluded_ops() -> None:
-    record = run("random", sim="icarus", transactions=40, seed=23)
+    record = run("random", (str(MANIFEST),), sim="icarus", transactions=40, seed=23)
     (sentence,) = [text for text in record.left_out if "axi_copy (mte2)" in text]
     for part in ("mte_gm_l1_frac", "padded rows", "DMA-L09", "write errors"):
         assert part in sentence
