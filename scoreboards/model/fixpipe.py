@@ -418,8 +418,11 @@ def _targets(op: FixOp, repeats: int) -> tuple[Target, ...]:
     bits = 4 if element in PACKED else 8 * CONTAINERS[element].itemsize
     loop3 = op.loop3
     columns = (8 if op.split else 16) if op.layout_name == "nz2nz" else 0
+    space = Space.GM if isinstance(op, MteL0cGm) else Space.L1
+    if isinstance(op, MteL0cUb) and not op.ub_split:
+        space = ub_space(op.sub_block)
     whole = Target(
-        Space.L1,
+        space,
         op.dst,
         bits,
         op.m,
@@ -430,10 +433,8 @@ def _targets(op: FixOp, repeats: int) -> tuple[Target, ...]:
         op.layout_name == "nz2dn",
         columns,
     )
-    if not isinstance(op, MteL0cUb):
-        return (replace(whole, space=Space.GM) if isinstance(op, MteL0cGm) else whole,)
-    if not op.ub_split:
-        return (replace(whole, space=ub_space(op.sub_block)),)
+    if not isinstance(op, MteL0cUb) or not op.ub_split:
+        return (whole,)
     if op.ub_split == "split_m":
         m = op.m // 2
         lower, upper = replace(whole, m=m), replace(whole, m=m, first_m=m)

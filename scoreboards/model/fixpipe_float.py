@@ -20,12 +20,14 @@ from tb.isa.events import FixEvent
 
 Words = NDArray[np.uint32]
 Floats = NDArray[np.float32]
+Codes = NDArray[np.uint16]
 Integers = NDArray[np.int32]
 
 CANONICAL_NAN = 0x7FC00000
 """The f32 NaN that every operation gives."""
 
 _MAGNITUDE = np.uint32(0x7FFFFFFF)
+_SIGN = np.uint32(0x80000000)
 _INFINITY = np.uint32(0x7F800000)
 _FRACTION = np.uint32(0x7FFFFF)
 _LEADING = np.uint32(0x800000)
@@ -48,8 +50,10 @@ class FloatFormat:
     Attributes:
         name: Element type.
         bits: Bits of an element.
-        fraction: Bits of its fraction.
+        fraction: Bits of its fraction, at most.
         lowest: Unbiased exponent of its least normal number.
+        below: Exponents below that one which have numbers.
+        highest: Unbiased exponent of its greatest number.
         greatest: Code of its greatest finite magnitude.
         overflow: Code of an overflow with ``nosat``.
         nan: Canonical NaN.
@@ -59,17 +63,18 @@ class FloatFormat:
     bits: int
     fraction: int
     lowest: int
+    below: int
+    highest: int
     greatest: int
     overflow: int
     nan: int
 
 
-F32 = FloatFormat("f32", 32, 23, -126, 0x7F7FFFFF, 0x7F800000, CANONICAL_NAN)
-F16 = FloatFormat("f16", 16, 10, -14, 0x7BFF, 0x7C00, 0x7E00)
-BF16 = FloatFormat("bf16", 16, 7, -126, 0x7F7F, 0x7F80, 0x7FC0)
-E4M3 = FloatFormat("f8E4M3FN", 8, 3, -6, 0x7E, 0x7F, 0x7F)
-HIF8 = FloatFormat("hif8", 8, 0, -15, 0x6E, 0x6F, 0x80)
-"""Fraction and exponent of HiF8 are those of its tapered ends; :func:`to_hif8` handles the rest."""
+F16 = FloatFormat("f16", 16, 10, -14, 10, 15, 0x7BFF, 0x7C00, 0x7E00)
+BF16 = FloatFormat("bf16", 16, 7, -126, 7, 127, 0x7F7F, 0x7F80, 0x7FC0)
+E4M3 = FloatFormat("f8E4M3FN", 8, 3, -6, 3, 8, 0x7E, 0x7F, 0x7F)
+HIF8 = FloatFormat("hif8", 8, 3, -15, 7, 15, 0x6E, 0x6F, 0x80)
+"""HiF8 has fewer bits of fraction far from 1: :func:`to_hif8`."""
 
 
 def bits_of(values: Floats) -> Words:
@@ -159,8 +164,8 @@ def minimum(values: Floats, limit: float) -> tuple[Floats, int]:
     return np.where(above, np.float32(limit), values), int(FixEvent.CLIPPED)
 
 
-def to_float(values: Floats, form: FloatFormat, sat: Saturation) -> tuple[Words, int]:
-    """Converts to f16, bf16 or e4m3fn: nearest even, gradual underflow, overflow after rounding.
+def to_float(values: Floats, form: FloatFormat, sat: Saturation) -> tuple[Codes, int]:
+    """Converts to f16, bf16, e4m3fn or HiF8.
 
     Args:
         values: f32 values of any shape.
@@ -168,17 +173,108 @@ def to_float(values: Floats, form: FloatFormat, sat: Saturation) -> tuple[Words,
         sat: What becomes of overflow, inf and NaN.
 
     Returns:
-        Codes, ``uint32`` of the same shape, and the events of the conversion.
+        Codes, ``uint16`` of the same shape, and the events of the conversion.
     """
-    bits = bits_of(values)
+    return _conversion(form, sat).run(bits_of(values))
+
+
+@cache
+def _conversion(form: FloatFormat, sat: Saturation) -> _Conversion:
+    return _Conversion(form, sat)
+
+
+class _Conversion:
+    """A conversion to a narrow float, looked up in a table after as many elements as that has.
+
+    The result depends on sign, exponent, the bits of the fraction that the format keeps, the next
+    one, and on whether another one is 1: the table has what :func:`convert` returns for each of
+    these. Exponents at which everything overflows, or becomes 0, share their entries.
+    """
+
+    def __init__(self, form: FloatFormat, sat: Saturation) -> None:
+        self._form, self._sat = form, sat
+        width = form.fraction + 2
+        self._width, self._shift = np.uint32(width), np.uint32(23 - width)
+        self._rest = (_ONE << self._shift) - _ONE
+        least, most = max(1, form.lowest - form.below + 125), min(254, form.highest + 128)
+        exponents = np.clip(np.arange(256), least, most)
+        exponents[[0, 255]] = 0, 255
+        self._exponents, numbers = np.unique(exponents, return_inverse=True)
+        self._size = len(self._exponents) << width
+        # The shifted word still has sign and exponent: they are subtracted in the same step.
+        starts = np.concatenate([numbers, numbers + len(self._exponents)]) - np.arange(512)
+        self._starts = (starts << width).astype(np.uint32)
+        self._table: Words | None = None
+        self._direct = 0
+
+    def run(self, bits: Words) -> tuple[Codes, int]:
+        """Returns the codes of f32 words, and the events of all of them."""
+        table = self._table
+        if table is None:
+            self._direct += bits.size
+            if self._direct > 2 * self._size:
+                self._table = self._entries()
+            codes, flags = convert(bits, self._form, self._sat)
+            return codes.astype(np.uint16), int(np.bitwise_or.reduce(flags, axis=None))
+        index = bits & self._rest
+        index += self._rest
+        index |= bits
+        index >>= self._shift
+        index += self._starts.take(bits >> np.uint32(23))
+        found = table.take(index)
+        return found.astype(np.uint16), int(np.bitwise_or.reduce(found, axis=None)) >> 16
+
+    def _entries(self) -> Words:
+        """Returns the table: a code, and 16 bits further its events."""
+        low = np.arange(1 << int(self._width), dtype=np.uint32) << self._shift
+        high = self._exponents.astype(np.uint32) << np.uint32(23)
+        rows = [convert(base + low, self._form, self._sat) for base in (*high, *(high | _SIGN))]
+        return np.concatenate([codes | flags << np.uint32(16) for codes, flags in rows])
+
+
+def convert(
+    bits: Words, form: FloatFormat, sat: Saturation, *, hybrid: bool = False
+) -> tuple[Words, Words]:
+    """Returns the codes of f32 words and the events of each.
+
+    Rounds to nearest even, HiF8 as :func:`to_hif8` says; underflow is gradual, and overflow is
+    judged after the rounding.
+    """
     magnitude = bits & _MAGNITUDE
-    value, shift = _aligned(magnitude, form)
-    kept = value >> shift
-    half = _ONE << (shift - _ONE)
-    rest = value & ((half << _ONE) - _ONE)
-    code = (value + (half - _ONE + (kept & _ONE))) >> shift
-    rounding = Rounding(rest, half, code > kept)
-    return _finish(bits, magnitude, code, code > form.greatest, form, sat, rounding)
+    if form is HIF8:
+        code, over, rest, half, up = _hif8(magnitude, hybrid=hybrid)
+    else:
+        value, shift = _aligned(magnitude, form)
+        kept = value >> shift
+        half = _ONE << (shift - _ONE)
+        rest = value & ((half << _ONE) - _ONE)
+        code = (value + (half - _ONE + (kept & _ONE))) >> shift
+        over, up = code > form.greatest, code > kept
+    flags = roundings(rest, half, up)
+    flags[over] = 0
+    special = sat is Saturation.NOSAT
+    code[over] = form.overflow if special else form.greatest
+    negative, nan = bits > _MAGNITUDE, magnitude > _INFINITY
+    number, zero = over & ~nan, code == 0
+    for where, event in (
+        ((code < np.uint32(1 << form.fraction)) & ~zero, FixEvent.SUBNORMAL_RESULT),
+        (zero & (magnitude != 0), FixEvent.UNDERFLOW_TO_ZERO),
+        (zero & negative & (form is not HIF8), FixEvent.MINUS_ZERO),
+        (magnitude == _INFINITY, FixEvent.INF),
+        (number & special, FixEvent.OVERFLOW_SPECIAL),
+        (number & negative & (not special), FixEvent.SATURATED_LOW),
+        (number & ~negative & (not special), FixEvent.SATURATED_HIGH),
+        (nan, FixEvent.NAN),
+    ):
+        flags |= where * np.uint32(event)
+    signs = negative
+    if form is E4M3 and special:
+        signs = negative & ~over  # NaN, the code of an overflow, has one sign (A-44)
+    code |= signs.astype(np.uint32) << np.uint32(form.bits - 1)
+    if form is HIF8:
+        code[code == 0x80] = 0  # HiF8 has no -0
+    code[nan] = 0 if sat is Saturation.SAT else form.nan
+    return code, flags
 
 
 def _aligned(magnitude: Words, form: FloatFormat) -> tuple[Words, Words]:
@@ -187,11 +283,9 @@ def _aligned(magnitude: Words, form: FloatFormat) -> tuple[Words, Words]:
     Normal results keep exponent and fraction packed together, so that a carry out of the
     fraction raises the exponent; subnormal ones are the significand alone.
     """
-    dropped: Any = np.uint32(23 - form.fraction)
+    dropped = np.uint32(23 - form.fraction)
     normal = magnitude - np.uint32(form.lowest + 126 << 23)
     small = magnitude < np.uint32(form.lowest + 127 << 23)
-    if not small.any():
-        return normal, dropped
     exponent = magnitude >> np.uint32(23)
     significand = np.where(exponent > 0, magnitude & _FRACTION | _LEADING, magnitude)
     below = np.uint32(form.lowest + 127) - np.maximum(exponent, _ONE)
@@ -200,115 +294,19 @@ def _aligned(magnitude: Words, form: FloatFormat) -> tuple[Words, Words]:
     return np.where(small, significand, normal), shift
 
 
-@dataclass(frozen=True, slots=True)
-class Rounding:
-    """Rounding of the elements of an array.
+def roundings(rest: NDArray[Any], half: Any, up: NDArray[np.bool_]) -> Words:
+    """Returns the event of each rounding: exact, tie or inexact, and its direction.
 
-    Attributes:
+    Args:
         rest: What was dropped, not negative.
         half: Half a step of the destination, in the units of ``rest``; one for all or for each.
         up: Whether the magnitude was raised.
     """
-
-    rest: NDArray[Any]
-    half: Any
-    up: NDArray[np.bool_]
-
-    def only(self, where: NDArray[np.bool_]) -> Rounding:
-        """Returns the rounding of the elements that ``where`` marks."""
-        half = self.half[where] if np.ndim(self.half) else self.half
-        return Rounding(self.rest[where], half, self.up[where])
-
-    def events(self) -> int:
-        """Returns which of exact, tie and inexact there are, and their directions."""
-        rest, up = self.rest, self.up
-        if not rest.size:
-            return 0
-        inexact = rest != 0
-        if not inexact.any():
-            return int(FixEvent.EXACT)
-        events = 0 if inexact.all() else FixEvent.EXACT
-        tie = rest == self.half
-        if tie.any():
-            if np.any(tie & up):
-                events |= FixEvent.TIE_UP
-            if np.any(tie > up):
-                events |= FixEvent.TIE_DOWN
-            inexact ^= tie
-        if np.any(inexact & up):
-            events |= FixEvent.ROUNDED_UP
-        if np.any(inexact > up):
-            events |= FixEvent.ROUNDED_DOWN
-        return int(events)
-
-
-def _finish(
-    bits: Words,
-    magnitude: Words,
-    code: Words,
-    over: NDArray[np.bool_],
-    form: FloatFormat,
-    sat: Saturation,
-    rounding: Rounding,
-) -> tuple[Words, int]:
-    """Puts overflow, sign and NaN in place."""
-    negative = bits > _MAGNITUDE
-    events, nan = 0, None
-    if over.any():
-        nan = magnitude > _INFINITY
-        special = sat is Saturation.NOSAT
-        code[over] = form.overflow if special else form.greatest
-        events |= _range_events(magnitude, over & ~nan, negative, special)
-        rounding = rounding.only(~over)
-    events |= rounding.events() | small_events(code, magnitude, negative, form)
-    signs = negative
-    if form is E4M3 and sat is Saturation.NOSAT:
-        signs = negative & ~over  # NaN, the code of an overflow, has one sign (A-44)
-    code |= signs.astype(np.uint32) << np.uint32(form.bits - 1)
-    if form is HIF8:
-        code[code == 0x80] = 0  # HiF8 has no -0
-    if nan is not None and nan.any():
-        code[nan] = 0 if sat is Saturation.SAT else form.nan
-        events |= FixEvent.NAN
-    return code, int(events)
-
-
-def _range_events(
-    magnitude: Words, over: NDArray[np.bool_], negative: NDArray[np.bool_], special: bool
-) -> int:
-    """Returns the events of numbers out of range."""
-    if not over.any():
-        return 0
-    events = FixEvent(0)
-    if np.any(magnitude == _INFINITY):
-        events |= FixEvent.INF
-    if special:
-        return int(events | FixEvent.OVERFLOW_SPECIAL)
-    if np.any(over & negative):
-        events |= FixEvent.SATURATED_LOW
-    if np.any(over > negative):
-        events |= FixEvent.SATURATED_HIGH
-    return int(events)
-
-
-def small_events(
-    code: Words, magnitude: Words, negative: NDArray[np.bool_], form: FloatFormat
-) -> int:
-    """Returns the events of small results; ``code`` has no sign yet."""
-    least = (1 << form.fraction) if form is not HIF8 else 8
-    small = code < np.uint32(least)
-    if not small.any():
-        return 0
-    codes, events = code[small], FixEvent(0)
-    if codes.any():
-        events |= FixEvent.SUBNORMAL_RESULT
-    zero = codes == 0
-    if zero.any():
-        if np.any(magnitude[small][zero]):
-            events |= FixEvent.UNDERFLOW_TO_ZERO
-        if form is not HIF8 and np.any(negative[small][zero]):
-            events |= FixEvent.MINUS_ZERO
-    return int(events)
+    tie = np.where(up, np.uint32(FixEvent.TIE_UP), np.uint32(FixEvent.TIE_DOWN))
+    inexact = np.where(up, np.uint32(FixEvent.ROUNDED_UP), np.uint32(FixEvent.ROUNDED_DOWN))
+    found: Words = np.where(rest == half, tie, inexact)
+    found[rest == 0] = FixEvent.EXACT
+    return found
 
 
 def hif8_value(code: int) -> float:
@@ -341,8 +339,6 @@ def hif8_value(code: int) -> float:
     return sign * 2.0**exponent * (1 + mantissa / (1 << width))
 
 
-_HIF8_LOWEST = -22
-_HIF8_HIGHEST = 15
 _HIF8_LIMIT = np.float32(32768.0).view(np.uint32)
 _INDEX = np.uint32(20)  # exponent and three fraction bits identify a HiF8 number
 
@@ -358,13 +354,13 @@ def _hif8_tables() -> tuple[NDArray[np.uint8], Words]:
         if code != 0x6F:
             codes[int(np.float32(hif8_value(code)).view(np.uint32)) >> 20] = code
     dropped = np.full(256, 23, dtype=np.uint32)
-    for exponent in range(-15, _HIF8_HIGHEST + 1):
+    for exponent in range(HIF8.lowest, HIF8.highest + 1):
         width = 3 if abs(exponent) < 4 else 2 if abs(exponent) < 8 else 1
         dropped[exponent + 127] = 23 - width
     return codes, dropped
 
 
-def to_hif8(values: Floats, sat: Saturation, *, hybrid: bool = False) -> tuple[Words, int]:
+def to_hif8(values: Floats, sat: Saturation, *, hybrid: bool = False) -> tuple[Codes, int]:
     """Converts to HiF8, rounding half away from zero or by the hybrid threshold (A-43).
 
     Args:
@@ -376,9 +372,17 @@ def to_hif8(values: Floats, sat: Saturation, *, hybrid: bool = False) -> tuple[W
     Returns:
         As :func:`to_float`.
     """
+    if not hybrid:
+        return to_float(values, HIF8, sat)
+    codes, flags = convert(bits_of(values), HIF8, sat, hybrid=True)
+    return codes.astype(np.uint16), int(np.bitwise_or.reduce(flags, axis=None))
+
+
+def _hif8(
+    magnitude: Words, *, hybrid: bool
+) -> tuple[Words, NDArray[np.bool_], Words, Words, NDArray[np.bool_]]:
+    """Returns codes without sign, which ones overflow, and the arguments of :func:`roundings`."""
     codes, dropped = _hif8_tables()
-    bits = bits_of(values)
-    magnitude = bits & _MAGNITUDE
     exponent = magnitude >> np.uint32(23)
     shift = dropped[exponent]
     half = _ONE << (shift - _ONE)
@@ -388,19 +392,16 @@ def to_hif8(values: Floats, sat: Saturation, *, hybrid: bool = False) -> tuple[W
         threshold = magnitude & np.uint32(0x3FFF)
         raised = (rest > 0) & ((rest >> (shift - np.uint32(14))) >= threshold)
         up = np.where(shift == 20, up, raised)
-    edge = exponent == np.uint32(_HIF8_LOWEST - 1 + 127)
-    below = exponent < np.uint32(_HIF8_LOWEST - 1 + 127)
-    tiny = edge | below
-    if tiny.any():
-        # 2^-23 up to 2^-22: the whole significand is dropped; its leading 1 is half of a step.
-        leading = magnitude & _FRACTION | _LEADING
-        at_edge: NDArray[np.bool_] = np.ones_like(edge)
-        if hybrid:
-            at_edge = (leading >> np.uint32(10)) >= (magnitude & np.uint32(0x3FFF))
-        up = np.where(tiny, edge & at_edge, up)
-        rest = np.where(tiny, np.where(edge, leading, magnitude), rest)
-        half = np.where(tiny, np.where(edge, _LEADING, _MAGNITUDE), half)
+    # 2^-23 up to 2^-22: the whole significand is dropped; its leading 1 is half of a step.
+    first = np.uint32(HIF8.lowest - HIF8.below - 1 + 127)
+    edge, tiny = exponent == first, exponent <= first
+    leading = magnitude & _FRACTION | _LEADING
+    at_edge: NDArray[np.bool_] = edge
+    if hybrid:
+        at_edge = edge & ((leading >> np.uint32(10)) >= (magnitude & np.uint32(0x3FFF)))
+    up = np.where(tiny, at_edge, up)
+    rest = np.where(tiny, np.where(edge, leading, magnitude), rest)
+    half = np.where(tiny, np.where(edge, _LEADING, _MAGNITUDE), half)
     rounded = ((magnitude >> shift) + up) << shift
     code = codes[rounded >> _INDEX].astype(np.uint32)
-    rounding = Rounding(rest, half, up)
-    return _finish(bits, magnitude, code, rounded > _HIF8_LIMIT, HIF8, sat, rounding)
+    return code, rounded > _HIF8_LIMIT, rest, half, up

@@ -18,9 +18,7 @@ from scoreboards.model.fixpipe_float import (
     BF16,
     E4M3,
     F16,
-    F32,
     Floats,
-    Rounding,
     Saturation,
     Words,
     bits_of,
@@ -33,7 +31,7 @@ from scoreboards.model.fixpipe_float import (
     multiply,
     normal_relu,
     replacing_relu,
-    small_events,
+    roundings,
     to_float,
     to_hif8,
 )
@@ -65,6 +63,8 @@ _MAGNITUDE = np.uint32(0x7FFFFFFF)
 _SIGN = np.uint32(0x80000000)
 _ONE = np.uint32(1)
 _SUBNORMALS = np.uint32(0x7FFFFF)
+_LEADING = np.uint32(0x800000)
+_INFINITY = np.uint32(0x7F800000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +216,8 @@ class Pipeline:
         mode, events = self.mode, 0
         if mode.narrow == "i32":
             return self._integers(words, note)
-        if mode.accumulator == "f32" and np.any((words & _MAGNITUDE) - _ONE < _SUBNORMALS):
-            events |= FixEvent.SUBNORMAL_INPUT
+        if mode.accumulator == "f32" and ((words & _MAGNITUDE) - _ONE < _SUBNORMALS).any():
+            events |= FixEvent.SUBNORMAL_INPUT.value
         values = source = _SOURCES[mode.stage](words)
         if mode.stage != "x":
             note(f"{mode.stage}(x)", values)
@@ -237,13 +237,13 @@ class Pipeline:
                     values = leaky_relu(before, parameters.alpha)
             note(self.relu, values)
             with np.errstate(all="ignore"):
-                if np.any((before < 0) & (before != values)):
-                    events |= FixEvent.RELU_CHANGED
+                if ((before < 0) & (before != values)).any():
+                    events |= FixEvent.RELU_CHANGED.value
         if mode.narrow in STAGES:
             found, seen = self._narrow(values, source, parameters, note)
         else:
             found, seen = self._float(values, note)
-        return found, int(events | seen)
+        return found, events | seen
 
     def _negative(self, words: Words) -> NDArray[np.bool_]:
         """Returns where accumulators are below 0: neither -0 nor NaN is."""
@@ -253,10 +253,10 @@ class Pipeline:
             return floats_of(words) < 0
 
     def _alpha_events(self, words: Words, negative: NDArray[np.bool_]) -> int:
-        events = FixEvent.ALPHA_NEGATIVE if negative.any() else FixEvent(0)
-        if self.mode.accumulator == "f32" and np.any(words == _SIGN):
-            events |= FixEvent.ALPHA_MINUS_ZERO
-        return int(events)
+        events = FixEvent.ALPHA_NEGATIVE.value if negative.any() else 0
+        if self.mode.accumulator == "f32" and (words == _SIGN).any():
+            events |= FixEvent.ALPHA_MINUS_ZERO.value
+        return events
 
     def _integers(self, words: Words, note: Note) -> tuple[Elements, int]:
         """Returns i32 accumulators that stay what they are, apart from an integer ReLU."""
@@ -265,8 +265,8 @@ class Pipeline:
         signed = words.view(np.int32)
         kept: NDArray[np.int32] = np.maximum(signed, 0)
         note(self.relu, kept)
-        changed = bool(np.any(signed < 0))
-        return kept.view(np.uint32), int(FixEvent.RELU_CHANGED) if changed else 0
+        changed = bool((signed < 0).any())
+        return kept.view(np.uint32), FixEvent.RELU_CHANGED.value if changed else 0
 
     def _float(self, values: Floats, note: Note) -> tuple[Elements, int]:
         """Clips and converts to a float destination."""
@@ -280,7 +280,7 @@ class Pipeline:
             code, seen = to_hif8(values, self.sat, hybrid=mode.hybrid)
         else:
             code, seen = to_float(values, _FORMATS[mode.narrow], self.sat)
-        return code.astype(CONTAINERS[self.target]), events | seen
+        return code.astype(CONTAINERS[self.target], copy=False), events | seen
 
     def _narrow(
         self, values: Floats, source: Floats, parameters: Parameters, note: Note
@@ -294,14 +294,14 @@ class Pipeline:
         limits = STAGES[self.mode.narrow]
         events, hidden = _special_events(values), None
         nan = infinite = None
-        if events & FixEvent.NAN:
+        if events & FixEvent.NAN.value:
             nan = hidden = np.isnan(values)
             values = np.where(nan, np.float32(0), values)
-        if events & FixEvent.INF:
+        if events & FixEvent.INF.value:
             product = np.isinf(values)
             infinite = product & np.isinf(source)
-            if np.any(product & ~infinite):
-                events |= FixEvent.PRODUCT_OVERFLOW
+            if (product & ~infinite).any():
+                events |= FixEvent.PRODUCT_OVERFLOW.value
             if limits is None:
                 infinite = product
             hidden = _either(hidden, infinite)
@@ -311,7 +311,7 @@ class Pipeline:
         rounded = np.rint(held)
         whole: NDArray[Any] = rounded.astype(np.int64 if limits is None else np.int32)
         if away.any():
-            events |= FixEvent.STAGE_CLAMPED if limits is not None else 0
+            events |= FixEvent.STAGE_CLAMPED.value if limits is not None else 0
             hidden = _either(hidden, away)
         note(self.mode.narrow, whole)
         offset = parameters.offset
@@ -321,18 +321,18 @@ class Pipeline:
             note("+ offset", whole)
             events |= _offset_events(staged, whole, away, low, high)
         for special, value, event in (
-            (nan, 0, FixEvent.NAN_BYPASSED),
-            (infinite, np.where(values > 0, high, low), FixEvent.INF_BYPASSED),
+            (nan, 0, FixEvent.NAN_BYPASSED.value),
+            (infinite, np.where(values > 0, high, low), FixEvent.INF_BYPASSED.value),
         ):
             if special is not None and special.any():
-                if offset is not None and np.any(special & (offset != 0)):
+                if offset is not None and (special & (offset != 0)).any():
                     events |= event
                 whole = np.where(special, value, whole)
                 note("without stage and offset", whole)
         if self.clip is not None:
             above = whole > int(self.clip)
             if above.any():
-                events |= FixEvent.CLIPPED
+                events |= FixEvent.CLIPPED.value
                 hidden = _either(hidden, above)
                 whole = np.minimum(whole, int(self.clip))
             note("clip", whole)
@@ -342,17 +342,17 @@ class Pipeline:
             outside = outside | infinite
         if outside.any():
             hidden = _either(hidden, outside)
-            events |= FixEvent.SATURATED_HIGH if np.any(whole > clamped) else 0
-            events |= FixEvent.SATURATED_LOW if np.any(whole < clamped) else 0
+            events |= FixEvent.SATURATED_HIGH.value if (whole > clamped).any() else 0
+            events |= FixEvent.SATURATED_LOW.value if (whole < clamped).any() else 0
             if infinite is not None:
-                events |= FixEvent.SATURATED_HIGH if np.any(infinite & (values > 0)) else 0
-                events |= FixEvent.SATURATED_LOW if np.any(infinite & (values < 0)) else 0
+                events |= FixEvent.SATURATED_HIGH.value if (infinite & (values > 0)).any() else 0
+                events |= FixEvent.SATURATED_LOW.value if (infinite & (values < 0)).any() else 0
         events |= _integer_events(held, rounded, hidden)
         note("clamp", clamped)
         stored: Elements = clamped.astype(CONTAINERS[self.target])
         if self.target in PACKED:
             stored &= 0xF
-        return stored, int(events)
+        return stored, events
 
     def _limits(self, parameters: Parameters) -> tuple[Any, Any]:
         """Returns the least and the greatest integer of the destination."""
@@ -370,13 +370,13 @@ def _offset_events(
     staged: NDArray[Any], moved: NDArray[Any], away: NDArray[np.bool_], low: Any, high: Any
 ) -> int:
     """Returns what offsets did: ``staged`` are integers in front of them, ``moved`` behind them."""
-    events = FixEvent.OFFSET_MOVED
+    events = FixEvent.OFFSET_MOVED.value
     inside = (moved >= low) & (moved <= high)
-    if np.any(away & inside & (moved != staged)):
-        events |= FixEvent.STAGE_RETURNED
-    if np.any(~inside & (staged >= low) & (staged <= high)):
-        events |= FixEvent.OFFSET_CROSSED
-    return int(events)
+    if (away & inside & (moved != staged)).any():
+        events |= FixEvent.STAGE_RETURNED.value
+    if (~inside & (staged >= low) & (staged <= high)).any():
+        events |= FixEvent.OFFSET_CROSSED.value
+    return events
 
 
 def _either(hidden: NDArray[np.bool_] | None, more: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -390,19 +390,30 @@ def _special_events(values: Floats) -> int:
         greatest = np.abs(values).max(initial=0)
     if greatest < np.inf:
         return 0
-    events = FixEvent(0)
+    events = 0
     if np.isnan(values).any():
-        events |= FixEvent.NAN
+        events |= FixEvent.NAN.value
     if np.isinf(values).any():
-        events |= FixEvent.INF
-    return int(events)
+        events |= FixEvent.INF.value
+    return events
 
 
 def _word_events(bits: Words) -> int:
     """Returns the events of f32 results without a further conversion."""
     magnitude = bits & _MAGNITUDE
-    events = small_events(magnitude, magnitude, bits > _MAGNITUDE, F32)
-    return events | _special_events(floats_of(bits))
+    odd = magnitude - _LEADING >= _INFINITY - _LEADING  # no normal number
+    if not odd.any():
+        return 0
+    few, magnitude = bits[odd], magnitude[odd]
+    events = 0
+    for where, event in (
+        (magnitude - _ONE < _SUBNORMALS, FixEvent.SUBNORMAL_RESULT.value),
+        (few == _SIGN, FixEvent.MINUS_ZERO.value),
+        (magnitude > _INFINITY, FixEvent.NAN.value),
+        (magnitude == _INFINITY, FixEvent.INF.value),
+    ):
+        events |= event if where.any() else 0
+    return events
 
 
 def _integer_events(held: Floats, rounded: Floats, hidden: NDArray[np.bool_] | None) -> int:
@@ -413,10 +424,9 @@ def _integer_events(held: Floats, rounded: Floats, hidden: NDArray[np.bool_] | N
         rounded: Values after it.
         hidden: Elements with a limit, or the replacement of a NaN, as result.
     """
+    size, before = np.abs(rounded), np.abs(held)
+    found = roundings(np.abs(size - before), np.float32(0.5), size > before)
+    found |= ((size == 0) & (before != 0)) * np.uint32(FixEvent.UNDERFLOW_TO_ZERO)
     if hidden is not None:
-        held, rounded = held[~hidden], rounded[~hidden]
-    rounding = Rounding(np.abs(rounded - held), np.float32(0.5), np.abs(rounded) > np.abs(held))
-    events = rounding.events()
-    if events & ~FixEvent.EXACT and np.any((rounded == 0) & (held != 0)):
-        events |= FixEvent.UNDERFLOW_TO_ZERO
-    return int(events)
+        found[hidden] = 0
+    return int(np.bitwise_or.reduce(found, axis=None))

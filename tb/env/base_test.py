@@ -7,6 +7,7 @@ factory override may replace. docs/uvm.md lists them.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,9 @@ from tb.isa.profile import parse_profile, use
 from tb.record.settings import DEFAULT_PROFILE, RunSettings
 
 RESET_NS = 100
+
+COLLECT_AFTER = 100_000
+"""Objects made between two collections of garbage: cycles are rare, a collection takes long."""
 
 
 class PtoTestBase(uvm_test):
@@ -142,6 +146,8 @@ class PtoTestBase(uvm_test):
     async def run_phase(self) -> None:
         """Resets the harness, sends the stimulus, compares every byte at the end."""
         self.raise_objection()
+        gc.freeze()  # What there is now lives as long as the run.
+        gc.set_threshold(COLLECT_AFTER, 50, 1000)
         try:
             self.prepare_memory()
             await self.reset()

@@ -13,7 +13,10 @@ from scoreboards.model.fixpipe_float import (
     BF16,
     E4M3,
     F16,
+    HIF8,
+    FloatFormat,
     Saturation,
+    convert,
     floats_of,
     half_stage,
     half_stage_i32,
@@ -62,6 +65,22 @@ def test_narrow_floats_round_to_the_nearest_value(form: str, every: int, sat: st
     codes, _ = to_float(floats_of(words(inputs)), FORMATS[form], SATS[sat])
     expected = [naive.convert(bits, form, sat) for bits in inputs]
     assert [hex(c) for c in codes.tolist()] == [hex(c) for c in expected]
+
+
+@pytest.mark.parametrize("form", [F16, BF16, E4M3, HIF8], ids=lambda form: form.name)
+def test_the_table_of_a_conversion_has_what_each_word_becomes(form: FloatFormat) -> None:
+    """Every sign and exponent, fractions at random and around ties; as codes and as events."""
+    rng = np.random.default_rng(11)
+    fractions = rng.integers(0, 1 << 23, (512, 300)) & -1 << rng.integers(0, 24, (512, 300))
+    fractions += rng.integers(-1, 2, (512, 300))
+    found = np.arange(512)[:, None] << 23 | fractions & 0x7FFFFF
+    bits = found.astype(np.uint32)
+    for sat in Saturation:
+        codes, flags = convert(bits, form, sat)
+        for _ in range(4):  # the last times by the table
+            assert np.array_equal(to_float(floats_of(bits), form, sat)[0], codes)
+        for row, each in zip(bits, flags, strict=True):
+            assert to_float(floats_of(row), form, sat)[1] == np.bitwise_or.reduce(each)
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
