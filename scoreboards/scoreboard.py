@@ -233,6 +233,7 @@ class Scoreboard(uvm_subscriber):
             bus_bytes=self._lanes[Space.GM],
         )
         self.run.counts.full_compares += 1
+        self.stopwatch.mark(self.run.counts.transactions)
         for mismatch in found:
             picture = self._pictures.draw(expected.golden, mismatch)
             self.reporter.stray(mismatch, picture, self._since_full)

@@ -35,6 +35,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "coverage-table": regress.coverage_table,
     "nightly": regress.nightly,
     "report": regress.report,
+    "course": regress.course,
     "history": regress.history,
     "diff": regress.diff,
     "prune": regress.prune,

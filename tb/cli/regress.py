@@ -105,6 +105,16 @@ def report(
     raise typer.Exit(report_command(regression_run, farm, db, plan, tests, faults))
 
 
+def course(
+    records: Annotated[list[Path], typer.Argument(help="record.json of long runs")],
+    out: Annotated[Path, typer.Option("--out", help="the picture, SVG")] = Path("course.svg"),
+) -> None:
+    """Print and draw the memory and the speed of long runs over their transactions."""
+    from tb.report.course import course_command
+
+    raise typer.Exit(course_command(records, out))
+
+
 def history(
     limit: Annotated[str, typer.Option("--limit", help="regression runs to list")] = "20",
     farm: FarmOption = None,

@@ -164,6 +164,7 @@ class RunContext:
             constrained=self.constrained,
             simulator_seconds=self.stopwatch.simulator,
             python_split=self.stopwatch.summary(),
+            course=self.stopwatch.marks,
         )
 
     def coverage_summary(self) -> CoverageSummary:

@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python time of a run by phase."""
+"""Python time of a run by phase, and its course: transactions and memory over time."""
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+
+from tb.record.record import Mark
 
 PHASES: tuple[str, ...] = ("generate", "drive", "model", "compare", "cover")
 """Phases of a transaction with separate Python times."""
+
+MOST_MARKS = 1024
+"""Marks of a run; where there are more, every second one is dropped."""
+
+_STATM = Path("/proc/self/statm")
 
 
 class Stopwatch:
@@ -23,6 +32,7 @@ class Stopwatch:
         self.clock = clock
         self.seconds: dict[str, float] = dict.fromkeys(PHASES, 0.0)
         self.simulator = 0.0
+        self.marks: list[Mark] = []
         self._start = self.clock()
 
     @contextmanager
@@ -37,6 +47,19 @@ class Stopwatch:
     def book_simulator(self, seconds: float) -> None:
         """Adds ``seconds`` of simulator time during which Python waited."""
         self.simulator += seconds
+
+    def mark(self, transactions: int) -> None:
+        """Notes how far the run is, and the memory of the process."""
+        if len(self.marks) >= MOST_MARKS:
+            del self.marks[1::2]
+        pages = int(_STATM.read_text().split()[1])
+        self.marks.append(
+            Mark(
+                transactions=transactions,
+                seconds=self.elapsed,
+                megabytes=pages * resource.getpagesize() / 1e6,
+            )
+        )
 
     @property
     def elapsed(self) -> float:

@@ -35,8 +35,18 @@ class OpCount(BaseModel):
     bytes: int = 0
 
 
+class Mark(BaseModel):
+    """How far a run was after some seconds: transactions checked, and memory of the simulator."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    transactions: int
+    seconds: float
+    megabytes: float
+
+
 class Times(BaseModel):
-    """Wall seconds of a run. Two equal runs differ in these keys alone."""
+    """Wall seconds of a run, and its course. Two equal runs differ in these keys alone."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -45,6 +55,7 @@ class Times(BaseModel):
     simulator: float = 0.0
     python: float = 0.0
     python_split: dict[str, float] = Field(default_factory=dict)
+    course: list[Mark] = Field(default_factory=list)
 
 
 class CoverageSummary(BaseModel):

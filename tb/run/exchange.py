@@ -6,7 +6,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from tb.dut.manifest import Capabilities
-from tb.record.record import RunCounters, RunStatus
+from tb.record.record import Mark, RunCounters, RunStatus
 from tb.record.settings import RunSettings
 
 
@@ -42,3 +42,4 @@ class SimResult(RunCounters):
     constrained: bool = False
     simulator_seconds: float = 0.0
     python_split: dict[str, float] = Field(default_factory=dict)
+    course: list[Mark] = Field(default_factory=list)

@@ -43,6 +43,7 @@ def judge(plan: RunPlan, simulation: Simulation, record: RunRecord) -> None:
     record.times.simulator = result.simulator_seconds
     record.times.python = sum(result.python_split.values())
     record.times.python_split = result.python_split
+    record.times.course = result.course
     if record.status == "pass" and _raised(folder):
         record.status = "error"
         record.message = f"the test raised an exception after its result; see {simulation.log}"

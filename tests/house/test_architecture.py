@@ -71,7 +71,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tb.cli": (
         *("tb.benchmark", "tb.common", "tb.coverage", "tb.dut", "tb.explain", "tb.nightly"),
         *("tb.outside", "tb.programs", "tb.prove", "tb.qualify", "tb.record"),
-        *("tb.regress", "tb.run", "tb.setup"),
+        *("tb.regress", "tb.report", "tb.run", "tb.setup"),
     ),
     "tb.__main__": ("tb.cli",),
 }

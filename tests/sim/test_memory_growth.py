@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,7 @@ def test_memory_is_given_back(tmp_path: Path) -> None:
     runs.assert_passed(record)
     batches = 6000 / 24
     assert record.full_compares > 1 + batches / 64, "no comparison because of many pages"
+    course = record.times.course
+    assert len(course) == record.full_compares
+    assert course[-1].transactions == record.transactions
+    assert any(two.megabytes < one.megabytes - 20 for one, two in pairwise(course))
