@@ -281,7 +281,7 @@ def _build_verilator(plan: BuildPlan, args: list[str], defines: Mapping[str, obj
     for name in ("pto_mem.o", "pto_mem.d", "pto_main.o", "pto_main.d"):
         (plan.folder / name).unlink(missing_ok=True)
     # The counters double the code to compile, so a short build is preferred.
-    level = "-O0" if plan.fast_build else "-O1" if plan.code_coverage else "-O3"
+    level = "-O0" if plan.fast_build else "-O1" if plan.code_coverage else "-O2"
     runner.make_args = (f"OPT_FAST={level}", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
     runner.build(
         sources=[*_verilator_config(plan), *_sources(plan)],
