@@ -97,6 +97,7 @@ class IllegalGenerator:
         reports: Form to the names of the D rules that its ops may break, for engines that do not
             report all; forms left out may break any.
         factors: Ops of each form with high bits among small operands (:mod:`.factors`), at most.
+        cases: Forms of the illegal ops; none for all of ``ops``. Each takes some 50 ms at first.
 
     Raises:
         ConstraintError: a form is unknown or none is given.
@@ -110,10 +111,12 @@ class IllegalGenerator:
         shapes: Mapping[str, tuple[int, bool]] | None = None,
         reports: Mapping[str, frozenset[str]] | None = None,
         factors: int = 0,
+        cases: Sequence[str] = (),
     ) -> None:
         self._factors = factors
         self.ops = tuple(ops)
         check_ops(self.ops)
+        self._forms = tuple(cases) or self.ops
         self._shapes = dict(shapes or {})
         self._reports = dict(reports or {})
         self._rng = rng = np.random.default_rng(seed)
@@ -165,7 +168,7 @@ class IllegalGenerator:
         After some turns the rest of each form and rule is spread over the others.
         """
         kinds: dict[tuple[str, int, int], list[Case]] = defaultdict(list)
-        for form in self.ops:
+        for form in self._forms:
             for case in self._cases(form, most):
                 kinds[_kind(case)].append(case)
         turns = [

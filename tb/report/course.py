@@ -121,7 +121,9 @@ def picture(records: Sequence[RunRecord]) -> str:
 
 
 def _panel(title: str, values: Sequence[Sequence[tuple[float, float]]], last: int) -> Panel:
-    most = 1.1 * max(y for line in values for _, y in line)
+    most = max(y for line in values for _, y in line)
+    step = 10 ** (len(str(int(most))) - 1)
+    most = step * (int(most / step) + 1)
 
     def at(x: float, y: float) -> str:
         return f"{LEFT + WIDTH * x / last:.1f},{HEIGHT * (1 - y / most):.1f}"

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,9 @@ PROFILE_BLOCKS = 2
 ILLEGAL_FRACTION = 0.05
 FAULT_FRACTION = 0.05
 """Fractions of the blocks of a mixed run, unless the plan says otherwise."""
+
+GROUP, GROUP_BLOCKS = 4, 4
+"""Forms whose illegal ops a mixed run draws at a time, and blocks of them until the next ones."""
 
 MANY_FAULTS = 0.3
 """Fraction of the blocks with errors from which on other batches have errors, too."""
@@ -162,15 +166,31 @@ class RandomTest(PtoTestBase):
         source = TrafficGenerator(settings.seed, settings.ops, self.narrowed())
         return self.filter_chain().blocks(source.blocks, settings.transactions)
 
-    def illegal_blocks(self, seed: int) -> Iterator[OpBlock]:
-        """Yields blocks of N ops that may be sent, most of them illegal."""
+    def illegal_blocks(self, seed: int, cases: Sequence[str] = ()) -> Iterator[OpBlock]:
+        """Yields blocks of N ops that may be sent, most of them illegal, of all forms or some."""
         settings = self.run.settings
         ops = settings.ops
         shapes, reports = self.limits.shapes(ops), self.limits.reports(ops)
         self.illegal = source = IllegalGenerator(
-            seed, ops, self.narrowed(), shapes, reports, self.factors
+            seed, ops, self.narrowed(), shapes, reports, self.factors, cases
         )
         return self.filter_chain().blocks(source.blocks, settings.transactions, isolated=True)
+
+    def illegal_in_groups(self, seed: int) -> Iterator[OpBlock]:
+        """Yields the same, some blocks of a few forms in turn.
+
+        A generator searches all cases of its forms before the first block: of all forms that takes
+        longer than a thousand transactions.
+        """
+        forms = list(self.run.settings.ops)
+        if len(forms) > GROUP:
+            np.random.default_rng(seed).shuffle(forms)
+        going: list[Iterator[OpBlock]] = []
+        for first in range(0, len(forms), GROUP):
+            going.append(self.illegal_blocks(seed + first, forms[first : first + GROUP]))
+            yield from islice(going[-1], GROUP_BLOCKS)
+        for blocks in cycle(going):
+            yield from islice(blocks, GROUP_BLOCKS)
 
     def items(self) -> Iterator[BlockItem]:
         """Yields block items with N ops in all, and changes the memory profile between blocks."""
@@ -180,7 +200,7 @@ class RandomTest(PtoTestBase):
         if not self.limits.reports_rules(settings.ops):
             illegal = 0.0
         faults = float(options.get("faults", FAULT_FRACTION))
-        legal, bad = self.legal_blocks(), self.illegal_blocks(settings.seed + 1)
+        legal, bad = self.legal_blocks(), self.illegal_in_groups(settings.seed + 1)
         left, number = settings.transactions, 0
         while left > 0 and not self.run.aborted:
             with self.run.stopwatch.phase("generate"):
