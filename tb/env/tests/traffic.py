@@ -42,8 +42,9 @@ ILLEGAL_FRACTION = 0.05
 FAULT_FRACTION = 0.05
 """Fractions of the blocks of a mixed run, unless the plan says otherwise."""
 
-GROUP, GROUP_BLOCKS = 4, 4
-"""Forms whose illegal ops a mixed run draws at a time, and blocks of them until the next ones."""
+SHORT, GROUP, GROUP_BLOCKS = 5000, 4, 4
+"""Transactions below which a mixed run draws illegal ops of a few forms at a time, these forms, and
+blocks of them until the next ones."""
 
 MANY_FAULTS = 0.3
 """Fraction of the blocks with errors from which on other batches have errors, too."""
@@ -166,7 +167,9 @@ class RandomTest(PtoTestBase):
         source = TrafficGenerator(settings.seed, settings.ops, self.narrowed())
         return self.filter_chain().blocks(source.blocks, settings.transactions)
 
-    def illegal_blocks(self, seed: int, cases: Sequence[str] = ()) -> Iterator[OpBlock]:
+    def illegal_blocks(
+        self, seed: int | np.random.Generator, cases: Sequence[str] = ()
+    ) -> Iterator[OpBlock]:
         """Yields blocks of N ops that may be sent, most of them illegal, of all forms or some."""
         settings = self.run.settings
         ops = settings.ops
@@ -177,17 +180,19 @@ class RandomTest(PtoTestBase):
         return self.filter_chain().blocks(source.blocks, settings.transactions, isolated=True)
 
     def illegal_in_groups(self, seed: int) -> Iterator[OpBlock]:
-        """Yields the same, some blocks of a few forms in turn.
+        """Yields the same, in a short run some blocks of a few forms in turn.
 
         A generator searches all cases of its forms before the first block: of all forms that takes
-        longer than a thousand transactions.
+        longer than the rest of a short run, which sends few of them.
         """
-        forms = list(self.run.settings.ops)
-        if len(forms) > GROUP:
-            np.random.default_rng(seed).shuffle(forms)
-        going: list[Iterator[OpBlock]] = []
+        forms, going = list(self.run.settings.ops), list[Iterator[OpBlock]]()
+        if self.run.settings.transactions >= SHORT or len(forms) <= GROUP:
+            yield from self.illegal_blocks(seed)
+            return
+        rng = np.random.default_rng(seed)
+        rng.shuffle(forms)
         for first in range(0, len(forms), GROUP):
-            going.append(self.illegal_blocks(seed + first, forms[first : first + GROUP]))
+            going.append(self.illegal_blocks(rng.spawn(1)[0], forms[first : first + GROUP]))
             yield from islice(going[-1], GROUP_BLOCKS)
         for blocks in cycle(going):
             yield from islice(blocks, GROUP_BLOCKS)
