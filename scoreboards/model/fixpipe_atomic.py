@@ -19,7 +19,6 @@ from scoreboards.model.fixpipe_float import (
     F16,
     Floats,
     Saturation,
-    Words,
     bits_of,
     canonical,
     floats_of,
@@ -112,7 +111,7 @@ def _widened(kind: str, elements: Elements) -> Floats:
         return canonical(halves.astype(np.float32))
 
 
-def _narrowed(kind: str, values: Floats) -> Words:
+def _narrowed(kind: str, values: Floats) -> Elements:
     """Returns f32 values as elements, rounded to nearest even."""
     if kind == "f32":
         return bits_of(values)

@@ -3,7 +3,8 @@
 
 Spec: fixpipe.md, sections 3 to 7. Everything works on whole arrays: ``float32`` for values that
 are computed with, ``uint32`` for bit patterns. numpy's f32 product is the IEEE one, rounded to
-nearest even with subnormals kept (A-42); NaNs are made canonical after it (A-51).
+nearest even with subnormals kept (A-42); NaNs are made canonical after it (A-51). Callers silence
+what numpy says of NaN and overflow (``np.errstate``): once for an op.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def floats_of(bits: Words) -> Floats:
 
 def canonical(values: Floats) -> Floats:
     """Replaces every NaN by the canonical one, in place; for results of operations."""
-    nan = np.isnan(values)
+    nan = values != values  # faster than isnan
     if nan.any():
         values.view(np.uint32)[nan] = CANONICAL_NAN
     return values
@@ -97,14 +98,12 @@ def canonical(values: Floats) -> Floats:
 
 def multiply(values: Floats, factor: Floats) -> Floats:
     """Returns f32 products, rounded to nearest even."""
-    with np.errstate(all="ignore"):
-        return canonical(values * factor)
+    return canonical(values * factor)
 
 
 def normal_relu(values: Floats) -> Floats:
     """Returns ``t > 0 ? t : +0``; a NaN becomes the canonical one."""
-    with np.errstate(all="ignore"):
-        chosen = np.where(values > 0, values, np.float32(0))
+    chosen = np.where(values > 0, values, np.float32(0))
     nan = np.isnan(values)
     if nan.any():
         chosen.view(np.uint32)[nan] = CANONICAL_NAN
@@ -113,8 +112,7 @@ def normal_relu(values: Floats) -> Floats:
 
 def leaky_relu(values: Floats, alpha: Floats) -> Floats:
     """Returns ``t >= 0 ? t : RNE(alpha * t)``, which keeps -0; a NaN becomes the canonical one."""
-    with np.errstate(all="ignore"):
-        chosen = np.where(values >= 0, values, values * alpha)
+    chosen = np.where(values >= 0, values, values * alpha)
     return canonical(chosen)
 
 
@@ -129,8 +127,7 @@ def replacing_relu(
         scaled: t, the product of s and the scale.
         alpha: Factor that replaces the scale.
     """
-    with np.errstate(all="ignore"):
-        chosen = np.where(negative, source * alpha, scaled)
+    chosen = np.where(negative, source * alpha, scaled)
     return canonical(chosen)
 
 
@@ -141,11 +138,10 @@ def from_i32(words: Words) -> Floats:
 
 def half_stage(values: Floats) -> Floats:
     """Returns H(x): rounded to f16, saturated, NaN to +0, and widened again (A-41)."""
-    with np.errstate(all="ignore"):
-        # What rounds to an overflow saturates to the greatest f16 anyway: saturate first.
-        held = np.clip(values, -_HALF_LIMIT, _HALF_LIMIT)
-        held[np.isnan(values)] = 0
-        return held.astype(np.float16).astype(np.float32)
+    # What rounds to an overflow saturates to the greatest f16 anyway: saturate first.
+    held = np.clip(values, -_HALF_LIMIT, _HALF_LIMIT)
+    held[np.isnan(values)] = 0
+    return held.astype(np.float16).astype(np.float32)
 
 
 def half_stage_i32(words: Words) -> Floats:
@@ -157,8 +153,7 @@ def half_stage_i32(words: Words) -> Floats:
 
 def minimum(values: Floats, limit: float) -> tuple[Floats, int]:
     """Returns ``min(t, limit)``, NaN kept, and whether the limit acted as an event."""
-    with np.errstate(all="ignore"):
-        above = values > np.float32(limit)
+    above = values > np.float32(limit)
     if not above.any():
         return values, 0
     return np.where(above, np.float32(limit), values), int(FixEvent.CLIPPED)

@@ -200,6 +200,7 @@ class Pipeline:
     sat: Saturation = Saturation.SAT
     replace: bool = False
 
+    @np.errstate(all="ignore")  # NaN and overflow are results
     def run(
         self, words: Words, parameters: Parameters, note: Note = _ignore
     ) -> tuple[Elements, int]:
@@ -236,9 +237,8 @@ class Pipeline:
                 else:
                     values = leaky_relu(before, parameters.alpha)
             note(self.relu, values)
-            with np.errstate(all="ignore"):
-                if ((before < 0) & (before != values)).any():
-                    events |= FixEvent.RELU_CHANGED.value
+            if ((before < 0) & (before != values)).any():
+                events |= FixEvent.RELU_CHANGED.value
         if mode.narrow in STAGES:
             found, seen = self._narrow(values, source, parameters, note)
         else:
@@ -249,8 +249,7 @@ class Pipeline:
         """Returns where accumulators are below 0: neither -0 nor NaN is."""
         if self.mode.accumulator == "i32":
             return words.view(np.int32) < 0
-        with np.errstate(all="ignore"):
-            return floats_of(words) < 0
+        return floats_of(words) < 0
 
     def _alpha_events(self, words: Words, negative: NDArray[np.bool_]) -> int:
         events = FixEvent.ALPHA_NEGATIVE.value if negative.any() else 0
@@ -385,9 +384,8 @@ def _either(hidden: NDArray[np.bool_] | None, more: NDArray[np.bool_]) -> NDArra
 
 def _special_events(values: Floats) -> int:
     """Returns whether there are NaNs or infinities in front of the last stage."""
-    with np.errstate(all="ignore"):
-        # A NaN in it makes the greatest magnitude NaN.
-        greatest = np.abs(values).max(initial=0)
+    # A NaN in it makes the greatest magnitude NaN.
+    greatest = np.abs(values).max(initial=0)
     if greatest < np.inf:
         return 0
     events = 0
