@@ -179,7 +179,7 @@ def _conversion(form: FloatFormat, sat: Saturation) -> _Conversion:
 
 
 class _Conversion:
-    """A conversion to a narrow float, looked up in a table after as many elements as that has.
+    """A conversion to a narrow float, by a table after twice as many elements as that has.
 
     The result depends on sign, exponent, the bits of the fraction that the format keeps, the next
     one, and on whether another one is 1: the table has what :func:`convert` returns for each of

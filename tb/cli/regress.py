@@ -107,12 +107,15 @@ def report(
 
 def course(
     records: Annotated[list[Path], typer.Argument(help="record.json of long runs")],
-    out: Annotated[Path, typer.Option("--out", help="the picture, SVG")] = Path("course.svg"),
+    out: Annotated[
+        Path | None, typer.Option("--out", help="the picture, SVG; sim_build/course.svg")
+    ] = None,
 ) -> None:
     """Print and draw the memory and the speed of long runs over their transactions."""
+    from tb.common.paths import BUILD_ROOT
     from tb.report.course import course_command
 
-    raise typer.Exit(course_command(records, out))
+    raise typer.Exit(course_command(records, out or BUILD_ROOT / "course.svg"))
 
 
 def history(

@@ -65,12 +65,14 @@ def read_courses(paths: Sequence[Path]) -> list[RunRecord]:
                 where=str(path),
                 remedy="name record.json in the folder of a run, below sim_build/runs",
             ) from None
-        if len(record.times.course) < PARTS:
+        course = record.times.course
+        if len(course) < PARTS or not speeds(course):
+            done = course[-1].transactions if course else 0
             raise PtoError(
-                f"the run has {len(record.times.course)} marks, one each time that it compares all "
-                f"of its memories",
+                f"the run has {len(course)} marks and {done} transactions: it makes a mark each time "
+                f"that it compares all of its memories",
                 where=str(path),
-                legal=f"{PARTS} or more",
+                legal=f"{PARTS} marks or more, and a transaction",
                 remedy="make it longer: N=100000 has enough",
             )
         records.append(record)
@@ -132,7 +134,11 @@ def _panel(title: str, values: Sequence[Sequence[tuple[float, float]]], last: in
 
 
 def course_command(paths: Sequence[Path], target: Path) -> int:
-    """Prints the table and writes the picture; returns 0."""
+    """Prints the table and writes the picture; returns 0.
+
+    Raises:
+        PtoError: a record is not fit, or the picture cannot be written.
+    """
     records = read_courses(paths)
     print(course_text(records))
     write_bytes(target, picture(records).encode())

@@ -63,12 +63,15 @@ def test_the_picture_has_a_line_for_each_run_in_both_panels() -> None:
 
 
 def test_a_record_without_a_course_is_refused(tmp_path: Path) -> None:
-    short, none = tmp_path / "short.json", tmp_path / "none.json"
+    short, none, idle = (tmp_path / f"{name}.json" for name in ("short", "none", "idle"))
     short.write_text(record(7, marks([100.0])).model_dump_json())
     none.write_text("{}")
     with pytest.raises(PtoError, match="2 marks") as refused:
         read_courses([short])
     assert "N=100000" in str(refused.value)
+    idle.write_text(record(7, marks([0.0] * 20)).model_dump_json())
+    with pytest.raises(PtoError, match="21 marks and 0 transactions"):
+        read_courses([idle])
     with pytest.raises(PtoError, match="no record of a run"):
         course_command([none], tmp_path / "course.svg")
     assert not (tmp_path / "course.svg").exists()
