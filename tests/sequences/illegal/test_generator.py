@@ -123,6 +123,18 @@ def test_cases_that_are_not_sent_are_counted() -> None:
     assert not source.unsent()
 
 
+def test_illegal_ops_are_of_the_forms_of_the_cases() -> None:
+    source = IllegalGenerator(2, ("mte_gm_ub", "raw_fill_l1"), cases=("raw_fill_l1",))
+    sent = Counter[tuple[str, bool]]()
+    for block in source.blocks(200):
+        assert block.expected_rule is not None
+        for desc, rule in zip(descriptors(block), block.expected_rule.tolist(), strict=True):
+            sent[desc.spec.name, rule > 0] += 1
+    assert sent["raw_fill_l1", True] > 50
+    assert sent["mte_gm_ub", False], "random legal ops are of all forms"
+    assert not sent["mte_gm_ub", True]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("form", OP_NAMES)
 def test_every_rule_is_broken_at_once_and_in_several_ways(form: str) -> None:
