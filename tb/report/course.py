@@ -69,8 +69,8 @@ def read_courses(paths: Sequence[Path]) -> list[RunRecord]:
         if len(course) < PARTS or not speeds(course):
             done = course[-1].transactions if course else 0
             raise PtoError(
-                f"the run has {len(course)} marks and {done} transactions: it makes a mark each time "
-                f"that it compares all of its memories",
+                f"the run has {len(course)} marks and {done} transactions: a mark is made when all "
+                "memories are compared",
                 where=str(path),
                 legal=f"{PARTS} marks or more, and a transaction",
                 remedy="make it longer: N=100000 has enough",
