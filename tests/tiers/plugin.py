@@ -15,7 +15,7 @@ import pytest
 from tb.common.paths import ROOT, relative
 from tests.tiers import cost
 from tests.tiers.reach import NoChangesError, changed_files, reached
-from tests.tiers.selection import SHARE_ENV, Share, balanced, file_of, is_long, quick, shared
+from tests.tiers.selection import SHARE_ENV, Share, balanced, is_long, quick, shared
 
 SMOKE = "tests/sim/test_smoke.py"
 """Short runs, for any change of what a run consists of."""
@@ -44,7 +44,6 @@ class Tiers:
         self.costs: list[tuple[str, cost.Cost]] = []
         self.sessions: list[cost.Cost] = []
         self.last = cost.spent()
-        self.excused: set[str] = set()
         self.changed: tuple[str, ...] = ()
         self.reached: tuple[str, ...] = ()
         if is_worker(config):
@@ -106,9 +105,6 @@ class Tiers:
             allowed = cost.LIMIT_SECONDS
             if seconds > allowed:
                 allowed = cost.limit()  # The machine may be slow, or busy just now.
-                if file_of(item) not in self.excused:
-                    allowed *= cost.ONCE_FACTOR
-                    self.excused.add(file_of(item))
             if seconds > allowed:
                 report.outcome = "failed"
                 report.longrepr = (
