@@ -11,8 +11,8 @@
 //   clk       _/~\_/~\_/~\_/~\_/~\_/~\_
 //   run[1]    ______/~~~~~~~\_________
 //   mte2_clk  _______/~\_/~\___________
-// With PTO_MAIN_CLOCKS, on Verilator, tb/hdl/pto_main.cpp makes all clocks: there a process with
-// delays costs a quarter of a busy clock.
+// With PTO_MAIN_CLOCKS, on Verilator, tb/hdl/pto_main.cpp makes all clocks and the call: there a
+// process with delays costs a quarter of a busy clock, and one at the falling edge a tenth.
 // Simulation only.
 `default_nettype none
 `timescale 1ns / 1ps
@@ -24,15 +24,24 @@ module pto_harness #(
     parameter LocalDataWidth = `PTO_LOCAL_DATA_WIDTH  // bits: 128, 256 or 512
 ) (
 `ifdef PTO_MAIN_CLOCKS
-    // As the clock process of other simulators, see below.
-    input  wire       clk,
-    input  wire       mte1_clk,
-    input  wire       mte2_clk,
-    input  wire       mte3_clk,
-    input  wire       fix_clk,
-    input  wire       copy_pins,
-    output wire [3:0] next_clks,  // slots that have the next rising edge of clk
-    output wire       uses_pins   // copy_pins is to toggle 1 ns after the next falling edge
+    // As the processes of other simulators, see below.
+    input  wire        clk,
+    input  wire        mte1_clk,
+    input  wire        mte2_clk,
+    input  wire        mte3_clk,
+    input  wire        fix_clk,
+    input  wire        copy_pins,
+    input  wire        wake,
+    input  wire [31:0] cycle,
+    input  wire [ 3:0] avail,
+    input  wire        reseed,
+    input  wire [ 3:0] watch,
+    input  wire        report,
+    input  wire        new_faults,
+    input  wire        new_knobs,
+    output wire [ 3:0] pins_used,   // pin_mode
+    output wire [ 3:0] activity,    // active
+    output wire        all_running  // every slot has the next rising edge of clk
 `endif
 );
   `include "pto_backend.vh"
@@ -53,20 +62,20 @@ module pto_harness #(
   // Read by Python; with PTO_AXI_PINS it drives the clock, see pto_axi_pins.vh.
   reg clk = 1'b0;
   reg copy_pins = 1'b0;  // toggles 1 ns after a falling edge, when pins are in use
-`endif
-  reg rst_n = 1'b1;
   reg wake = 1'b0;  // toggles when the mailbox's wake condition is met, and at a hang
-
   reg [31:0] cycle = 32'd0;
   reg [3:0] avail = 4'd0;  // slots that may offer the next descriptor
   reg [3:0] run = 4'hf;    // slots that have the next edge of the clock
   reg reseed = 1'b0;       // the knobs below are new
   reg [3:0] watch = 4'd0;  // slots that have had an error: bursts are reported
-  reg [3:0] local_faults = 4'd0;  // slots with local writes that may fail
   reg report = 1'b0;       // toggles to request the state of every slot
-  reg fault_clock = 1'b0;  // toggles when local writes may fail that did not before
-  reg new_faults = 1'b0;   // toggles to have these two loaded
+  reg new_faults = 1'b0;   // toggles to have the next two loaded
+  reg new_knobs = 1'b0;    // toggles to have the knobs loaded
   integer flags;
+`endif
+  reg rst_n = 1'b1;
+  reg [3:0] local_faults = 4'd0;  // slots with local writes that may fail
+  reg fault_clock = 1'b0;  // toggles when local writes may fail that did not before
 
   reg [31:0] seed = 32'd1;
   reg [9:0] axi_read_latency = 10'd1, axi_write_latency = 10'd1;
@@ -164,8 +173,9 @@ module pto_harness #(
 `ifdef PTO_AXI_PINS
   always @(negedge clk) if (pin_mode != 4'd0) copy_pins <= #1 !copy_pins;
 `elsif PTO_MAIN_CLOCKS
-  assign next_clks = run | {4{!rst_n}};
-  assign uses_pins = pin_mode != 4'd0;
+  assign pins_used = pin_mode;
+  assign activity = active;
+  assign all_running = !rst_n;
 `else
   always begin
     if (pin_mode != 4'd0) begin
@@ -204,6 +214,7 @@ module pto_harness #(
     was_running <= rst_n;
   end
 
+`ifndef PTO_MAIN_CLOCKS
   always @(negedge clk) begin
     flags = `PTO(tick)(pin_mode, active);
     cycle <= cycle + 32'd1;
@@ -215,8 +226,9 @@ module pto_harness #(
     if (flags[11]) new_faults <= !new_faults;
     if (flags[4]) wake <= !wake;
     reseed <= flags[5];
-    if (flags[5]) load_knobs;
+    if (flags[5]) new_knobs <= !new_knobs;
   end
+`endif
 
   // A separate process: otherwise the logic that depends on `dst_err` would be evaluated at every
   // falling edge.
@@ -226,28 +238,26 @@ module pto_harness #(
   end
 
   // Numbers of enum pto_knob in pto_mailbox.h.
-  task load_knobs;
-    begin
-      axi_read_latency <= `PTO(knob)(0);
-      axi_write_latency <= `PTO(knob)(1);
-      stall_ar <= `PTO(knob)(2);
-      stall_r <= `PTO(knob)(3);
-      stall_aw <= `PTO(knob)(4);
-      stall_w <= `PTO(knob)(5);
-      stall_b <= `PTO(knob)(6);
-      local_read_latency <= `PTO(knob)(7);
-      stall_src_gnt <= `PTO(knob)(8);
-      stall_dst_gnt <= `PTO(knob)(9);
-      stall_done <= `PTO(knob)(10);
-      seed <= `PTO(knob)(11);
-      max_outstanding <= `PTO(knob)(12);
-      w_after_aw <= `PTO(knob)(13);
-      axi_read_jitter <= `PTO(knob)(15);
-      axi_write_jitter <= `PTO(knob)(16);
-      local_read_jitter <= `PTO(knob)(17);
-      ready_after_valid <= `PTO(knob)(18);
-    end
-  endtask
+  always @(new_knobs) begin
+    axi_read_latency <= `PTO(knob)(0);
+    axi_write_latency <= `PTO(knob)(1);
+    stall_ar <= `PTO(knob)(2);
+    stall_r <= `PTO(knob)(3);
+    stall_aw <= `PTO(knob)(4);
+    stall_w <= `PTO(knob)(5);
+    stall_b <= `PTO(knob)(6);
+    local_read_latency <= `PTO(knob)(7);
+    stall_src_gnt <= `PTO(knob)(8);
+    stall_dst_gnt <= `PTO(knob)(9);
+    stall_done <= `PTO(knob)(10);
+    seed <= `PTO(knob)(11);
+    max_outstanding <= `PTO(knob)(12);
+    w_after_aw <= `PTO(knob)(13);
+    axi_read_jitter <= `PTO(knob)(15);
+    axi_write_jitter <= `PTO(knob)(16);
+    local_read_jitter <= `PTO(knob)(17);
+    ready_after_valid <= `PTO(knob)(18);
+  end
 endmodule
 
 `default_nettype wire

@@ -6,9 +6,10 @@
 // is registered for the current time step: only changes of monitored signals and the time of the
 // next timer are checked. Callbacks and their order are unchanged.
 //
-// With PTO_MAIN_CLOCKS the loop also drives the clocks, like the process in pto_harness.v for other
-// simulators: a process with delays is a coroutine, which is taken from a queue, resumed and queued
-// again twice a clock.
+// With PTO_MAIN_CLOCKS the loop also drives the clocks and calls the memory at the falling edge,
+// like the processes in pto_harness.v for other simulators: a process with delays is a coroutine,
+// which is taken from a queue, resumed and queued again twice a clock, and without one at the
+// falling edge there is little to evaluate then.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -86,7 +87,9 @@ private:
     bool settle();
     bool next_slot(vluint64_t &time);
 #ifdef PTO_MAIN_CLOCKS
+    void tick();
     const vluint64_t ns = ticks();
+    unsigned run = 15;                       // slots that have the next rising edge of clk
     vluint64_t next_edge = HALF_CLOCK * ns;  // of clk
     vluint64_t next_copy = NEVER;            // when copy_pins changes
 #endif
@@ -120,9 +123,25 @@ PtoTrace::PtoTrace() {
 #endif
 
 #ifdef PTO_MAIN_CLOCKS
+extern "C" int pto_tick(int pins, int active);
+
 vluint64_t PtoTop::nextTimeSlot() {
     vluint64_t of_model = Vtop::eventsPending() ? Vtop::nextTimeSlot() : NEVER;
     return std::min(of_model, std::min(next_edge, next_copy));
+}
+
+// As at the falling edge in pto_harness.v, with the bits of enum pto_tick_flags in pto_state.h.
+void PtoTop::tick() {
+    const int flags = pto_tick(pins_used, activity);
+    ++cycle;
+    avail = flags & 15;
+    wake ^= flags >> 4 & 1;
+    reseed = flags >> 5 & 1;
+    new_knobs ^= reseed;
+    run = flags >> 6 & 15;
+    report ^= flags >> 10 & 1;
+    new_faults ^= flags >> 11 & 1;
+    watch = flags >> 12 & 15;
 }
 
 // Applies the changes due now, once; called before each evaluation.
@@ -135,12 +154,14 @@ void PtoTop::drive_clocks() {
     next_edge += HALF_CLOCK * ns;
     clk = !clk;
     // A reset begins at any time: the running clocks are known at the edge.
-    const unsigned edges = clk ? next_clks : 0;
+    const unsigned edges = !clk ? 0 : all_running ? 15 : run;
     mte1_clk = edges >> 0 & 1;
     mte2_clk = edges >> 1 & 1;
     mte3_clk = edges >> 2 & 1;
     fix_clk = edges >> 3 & 1;
-    if (!clk && uses_pins) next_copy = main_time + ns;
+    if (clk) return;
+    tick();
+    if (pins_used) next_copy = main_time + ns;
 }
 #else
 void PtoTop::drive_clocks() {}
