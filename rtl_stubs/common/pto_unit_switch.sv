@@ -11,7 +11,8 @@
 // reports; else it is offered one clock after the last report of the other unit was taken.
 // Cost of a change of unit: the pipe drains. Between the last access of one unit and the first of
 // the other lie the end of the old op (its B response or grant, and done taken), that one clock,
-// and the latency from descriptor to first access of the new unit.
+// another one for the clock of the new unit (pto_clock_gate), and its latency from descriptor to
+// first access.
 // Limits: Depth is a power of two, at least 2; a unit must keep the port contract, busy and reset
 // behaviour included. Spec: CONTRACT, desc and done port; README.md, ordering.
 //

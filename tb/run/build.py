@@ -173,6 +173,7 @@ def _verilator_args(plan: BuildPlan) -> list[str]:
         "--x-initial",
         "fast",
         "-Wno-fatal",
+        "--no-std-package",  # its classes cost a lock in each evaluation
         "-CFLAGS",
         f"-I{MEMORY}",
         "-LDFLAGS",
