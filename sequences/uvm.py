@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyuvm import uvm_sequence, uvm_sequence_item
 
 from sequences.constraints import OP_NAMES, OpConstraints
 from sequences.corner.blocks import corner_blocks
 from sequences.draw.traffic import TrafficGenerator
-from sequences.examples.blocks import example_blocks
-from sequences.examples.catalog import EXAMPLES, Example
 from sequences.illegal.generator import IllegalGenerator
 from sequences.op_filter import FilterChain
 from tb.isa.block import OpBlock
+
+if TYPE_CHECKING:
+    from sequences.examples.example import Example
 
 _ids = count()
 
@@ -145,26 +146,32 @@ class IllegalSeq(RandomSeq):
 
 
 class DirectedSeq(BlockSeq):
-    """One form of one example, or all of them; memories must hold the example's fills."""
+    """One form of one example, or all of them; memories must hold the example's fills.
+
+    The examples are imported when they are sent: to read all takes a tenth of a second.
+    """
 
     def __init__(
         self,
         name: str = "directed",
         *,
-        examples: Sequence[Example] = EXAMPLES,
+        examples: Sequence[Example] | None = None,
         form: str = "",
     ) -> None:
-        """Keeps the examples and the form; an empty form sends every one."""
+        """Keeps the examples, all by default, and the form; an empty form sends every one."""
         super().__init__(name)
         self.examples = examples
         self.form = form
 
     def blocks(self) -> Iterator[OpBlock]:
         """Yields the blocks of each example that holds under the profile in turn."""
-        for example in filter(lambda each: each.applies, self.examples):
-            for form, blocks in example_blocks(example).items():
+        from sequences.examples import blocks, catalog
+
+        chosen = catalog.EXAMPLES if self.examples is None else self.examples
+        for example in filter(lambda each: each.applies, chosen):
+            for form, found in blocks.example_blocks(example).items():
                 if self.form in ("", form):
-                    yield from blocks
+                    yield from found
 
 
 class CornerSeq(BlockSeq):

@@ -10,8 +10,9 @@ from pyuvm import uvm_factory
 
 from tb.dut.manifest import Capabilities
 from tb.env.base_test import Dispatcher
+from tb.env.tests.directed import DirectedTest
 from tb.env.tests.stress import StressTest
-from tb.env.tests.traffic import CornerTest, DirectedTest, IllegalTest, RandomTest
+from tb.env.tests.traffic import CornerTest, IllegalTest, RandomTest
 from tb.isa.block import OpBlock
 from tb.isa.descriptor import unpack
 from tb.isa.dma.op import DmaOp

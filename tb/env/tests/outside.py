@@ -7,7 +7,7 @@ import pyuvm
 
 from sequences.outside.case import Case
 from sequences.outside.catalog import outside_cases
-from tb.env.tests.traffic import DirectedTest
+from tb.env.tests.directed import DirectedTest
 from tb.isa.dma.legacy import LegacyCopy
 from tb.isa.op import Op
 from tb.isa.text import op_name

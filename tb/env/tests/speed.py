@@ -9,7 +9,7 @@ from pyuvm import uvm_subscriber
 from sequences.streams.speed import speed_streams
 from sequences.streams.workload import Workload, stream
 from tb.dut.manifest import DataWidth
-from tb.env.tests.traffic import DirectedTest
+from tb.env.tests.directed import DirectedTest
 from tb.harness.items import Batch
 from tb.harness.knobs import PROFILES
 from tb.isa.block import FrontEndError, OpBlock
