@@ -45,8 +45,7 @@ class _Keeper:
         self._work = work
         self.connection, theirs = Pipe()
         path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-        # Jobs run beside each other: threads within them only take turns.
-        env = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONPATH": os.pathsep.join(path)}
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
         code = "from tb.regress.workers.keeper import main; main()"
         with theirs:
             self.process = subprocess.Popen(
