@@ -130,7 +130,7 @@ vluint64_t PtoTop::nextTimeSlot() {
     return std::min(of_model, std::min(next_edge, next_copy));
 }
 
-// As at the falling edge in pto_harness.v, with the bits of enum pto_tick_flags in pto_state.h.
+// As at the falling edge in pto_harness.v, with the TICK_ bits of pto_state.h.
 void PtoTop::tick() {
     const int flags = pto_tick(pins_used, activity);
     ++cycle;
