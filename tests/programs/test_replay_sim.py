@@ -315,7 +315,7 @@ def test_a_bug_and_a_missing_engine_are_reported_with_their_places(tmp_path: Pat
     shutil.copytree(ROOT / "rtl_stubs", engines)
     source = engines / "common/dma/pto_dma_check.sv"
     text = source.read_text()
-    right, wrong = "wire l06 = |loc_addr[4:0] ||", "wire l06 = |loc_addr[3:0] ||"
+    right, wrong = "l06 = |loc_addr[4:0] ||", "l06 = |loc_addr[3:0] ||"
     assert text.count(right) == 1
     source.write_text(text.replace(right, wrong))
     path, other = (write(tmp_path, "illegal.pto", ILLEGAL), write(tmp_path, "matmul.pto", MATMUL))

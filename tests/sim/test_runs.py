@@ -183,7 +183,7 @@ def test_record_is_read_back(tmp_path: Path) -> None:
 
 BUGS = (
     ("{2{pad_val[15:0]}} : pad_val[31:0];", "{4{pad_val[7:0]}} : pad_val[31:0];"),
-    ("wire l06 = |loc_addr[4:0] ||", "wire l06 = |loc_addr[3:0] ||"),
+    ("l06 = |loc_addr[4:0] ||", "l06 = |loc_addr[3:0] ||"),
 )
 """16-bit pads are written wrongly, and a UB address of 16 passes DMA-L06."""
 

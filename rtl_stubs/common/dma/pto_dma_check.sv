@@ -60,184 +60,244 @@ module pto_dma_check #(
   localparam [255:0] BURSTS = (256'd1 << `PTO_OP_MTE_UB_UB) | (256'd1 << `PTO_OP_MTE_UB_L1)
                             | (256'd1 << `PTO_OP_MTE_L1_BT) | (256'd1 << `PTO_OP_MTE_L1_FB);
 
-  wire [255:0] is = Ops & (256'd1 << desc_i[`PTO_DESC_OPCODE]);
-  wire         is_known, fill, bursts, strided;   // a fill has rows of a pattern: it reads nothing
-  wire [2:0]   ext_in, loc_in;               // memories; UB stands for both sub-blocks
-  wire [2:0]   unit;                         // log2 of the bytes of a unit; 0: rows with strides
-  wire         loads;                        // rows come from GM
-  wire         pads;                         // has a pad clause: DMA-L03, L09, L10
-  wire         updates;                      // has an atomic update: DMA-L16, L17
-  wire         from_2;                       // rules 2, 3, 4 for 5, 6, 12: of fills, BT and FB
-  assign {is_known, fill, bursts, strided, ext_in, loc_in, unit, loads, pads, updates, from_2} =
-      //                                           ext loc unit  load  pad   atomic rules
-      ({17{is[`PTO_OP_MTE_GM_UB]}}   & {STRIDED, GM, UB, 3'd0, 1'b1, 1'b1, 1'b0, 1'b0})
-    | ({17{is[`PTO_OP_MTE_UB_GM]}}   & {STRIDED, GM, UB, 3'd0, 1'b0, 1'b0, 1'b1, 1'b0})
-    | ({17{is[`PTO_OP_MTE_GM_L1]}}   & {STRIDED, GM, L1, 3'd0, 1'b1, 1'b0, 1'b0, 1'b0})
-    | ({17{is[`PTO_OP_MTE_L1_UB]}}   & {STRIDED, L1, UB, 3'd5, 1'b0, 1'b0, 1'b0, 1'b0})
-    | ({17{is[`PTO_OP_MTE_UB_UB]}}   & {BURST,   UB, UB, 3'd5, 1'b0, 1'b0, 1'b0, 1'b0})
-    | ({17{is[`PTO_OP_MTE_UB_L1]}}   & {BURST,   UB, L1, 3'd5, 1'b0, 1'b0, 1'b0, 1'b0})
-    | ({17{is[`PTO_OP_MTE_L1_BT]}}   & {BURST,   L1, BT, 3'd2, 1'b0, 1'b0, 1'b0, 1'b1})
-    | ({17{is[`PTO_OP_MTE_L1_FB]}}   & {BURST,   L1, FB, 3'd6, 1'b0, 1'b0, 1'b0, 1'b1})
-    | ({17{is[`PTO_OP_RAW_FILL_L1]}} & {FILL,    GM, L1, 3'd5, 1'b0, 1'b0, 1'b0, 1'b1});
-  wire units = unit != 3'd0;
+  // ---- the judgement, of an op that can be taken: one that waits costs neither power, nor time in
+  // a simulator ----
+  wire        ext_last, loc_last, loc_valid, room;
+  reg [255:0] is;
+  reg [95:0]  digits;
+  reg [43:0]  ext_addr;
+  reg [40:0]  ext_s0, ext_s1, ext_s2;
+  reg [39:0]  ext_row;
+  reg [23:0]  loc_addr;
+  reg [22:0]  loc_row;
+  reg [21:0]  loc_s0, loc_s1, loc_s2, ext_len, foot;
+  reg [4:0]   more;
+  reg [3:0]   rule;
+  reg         from_2, no_gaps, nop, l16, l17, bad;
+  pto_dma_job_t job;
+  always @* begin : judge
+    reg [40:0]  ext_s, ext_any;
+    reg [32:0]  raw, pad_val;
+    reg [31:0]  raw_fill, pattern;
+    reg [24:0]  raw_at;
+    reg [22:0]  ext_pitch, loc_pitch;
+    reg [21:0]  len, n_burst, loc_s, loop0, count0, loop1, count1, loop2, count2, row_len, block;
+    reg [20:0]  last0, last1, last2, last_row;
+    reg [11:0]  left, right;
+    reg [8:0]   pad_l, pad_r;
+    reg [4:0]   l2, run_low, to_block, ext_used, odd0, odd1, odd2;
+    reg [2:0]   ext_in, loc_in, unit, elem_low, atomic_type, ext_unit;
+    reg [1:0]   elem, n_loops, widen, pad_en, atomic_op, atomic_low;
+    reg         is_known, fill, bursts, strided, loads, pads, updates, units, sub, half, has0,
+                has1, has2, counted, legacy, in_bytes, pad, val_wide, nosat, several, group,
+                fills, l03, wide_burst, wide_row, wide_fill, l05, on_chip, l06, stride_end, l07,
+                ext_free, l08, l09, l10, no_segment;
+    pto_words_t loc;
 
-  // ---- fields of a fill; the start saturates as addresses do ----
-  wire [24:0] raw_at   = {1'b0, desc_i[`PTO_FILL_DST_ADDR]} + {1'b0, desc_i[`PTO_FILL_OFFSET]};
-  wire [32:0] raw      = desc_i[`PTO_FILL_RAW];
-  wire [31:0] raw_fill = desc_i[`PTO_FILL_WORD32] ? raw[31:0] : {2{raw[15:0]}};
+    {ext_addr, loc_addr, ext_s0, ext_s1, ext_s2, loc_s0, loc_s1, loc_s2, ext_row, loc_row} = '0;
+    {ext_len, foot, more, digits, is, rule, from_2, no_gaps, nop, l16, l17, bad, ext_s} = '0;
+    {ext_any, raw, pad_val, raw_fill, pattern, raw_at, ext_pitch, loc_pitch, len, n_burst} = '0;
+    {loc_s, loop0, count0, loop1, count1, loop2, count2, row_len, block, last0, last1, last2} = '0;
+    {last_row, left, right, pad_l, pad_r, l2, run_low, to_block, ext_used, odd0, odd1, odd2} = '0;
+    {ext_in, loc_in, unit, elem_low, atomic_type, ext_unit, elem, n_loops, widen, pad_en} = '0;
+    {atomic_op, atomic_low, is_known, fill, bursts, strided, loads, pads, updates, units, sub} = '0;
+    {half, has0, has1, has2, counted, legacy, in_bytes, pad, val_wide, nosat, several, group} = '0;
+    {fills, l03, wide_burst, wide_row, wide_fill, l05, on_chip, l06, stride_end, l07} = '0;
+    {ext_free, l08, l09, l10, no_segment} = '0;
+    {loc, job} = '0;
+    if (desc_valid_i && room) begin
+      // A fill has rows of a pattern and reads nothing; ext_in and loc_in: UB is both sub-blocks;
+      // unit: log2 of the bytes of a unit, 0 for rows with strides; loads: rows come from GM; pads:
+      // has a pad clause, DMA-L03, L09, L10; updates: has an atomic update, DMA-L16, L17; from_2:
+      // rules 2, 3, 4 for 5, 6, 12, of fills, BT and FB; *_low: address bits below an element.
+      is = Ops & (256'd1 << desc_i[`PTO_DESC_OPCODE]);
+      {is_known, fill, bursts, strided, ext_in, loc_in, unit, loads, pads, updates, from_2} =
+          //                                           ext loc unit  load  pad   atomic rules
+          ({17{is[`PTO_OP_MTE_GM_UB]}}   & {STRIDED, GM, UB, 3'd0, 1'b1, 1'b1, 1'b0, 1'b0})
+        | ({17{is[`PTO_OP_MTE_UB_GM]}}   & {STRIDED, GM, UB, 3'd0, 1'b0, 1'b0, 1'b1, 1'b0})
+        | ({17{is[`PTO_OP_MTE_GM_L1]}}   & {STRIDED, GM, L1, 3'd0, 1'b1, 1'b0, 1'b0, 1'b0})
+        | ({17{is[`PTO_OP_MTE_L1_UB]}}   & {STRIDED, L1, UB, 3'd5, 1'b0, 1'b0, 1'b0, 1'b0})
+        | ({17{is[`PTO_OP_MTE_UB_UB]}}   & {BURST,   UB, UB, 3'd5, 1'b0, 1'b0, 1'b0, 1'b0})
+        | ({17{is[`PTO_OP_MTE_UB_L1]}}   & {BURST,   UB, L1, 3'd5, 1'b0, 1'b0, 1'b0, 1'b0})
+        | ({17{is[`PTO_OP_MTE_L1_BT]}}   & {BURST,   L1, BT, 3'd2, 1'b0, 1'b0, 1'b0, 1'b1})
+        | ({17{is[`PTO_OP_MTE_L1_FB]}}   & {BURST,   L1, FB, 3'd6, 1'b0, 1'b0, 1'b0, 1'b1})
+        | ({17{is[`PTO_OP_RAW_FILL_L1]}} & {FILL,    GM, L1, 3'd5, 1'b0, 1'b0, 1'b0, 1'b1});
+      units = unit != 3'd0;
 
-  // ---- fields. A loop that the op does not have counts once and moves nothing. ----
-  wire [1:0]  elem     = desc_i[`PTO_DMA_ELEM_LOG2];
-  wire [1:0]  n_loops  = strided ? desc_i[`PTO_DMA_N_LOOPS] : 2'd0;
-  wire [4:0]  l2       = desc_i[`PTO_DMA_L2];
-  wire        sub      = bursts ? desc_i[`PTO_BURST_UB_SUB] : desc_i[`PTO_DMA_UB_SUB];
-  wire [1:0]  widen    = desc_i[`PTO_BURST_WIDEN];
-  wire        half     = loc_in == BT && (widen == 2'd1 || widen == 2'd2);  // source of two bytes
-  wire [21:0] len      = fill ? {6'd0, desc_i[`PTO_FILL_LEN]}
-                       : bursts ? {5'd0, desc_i[`PTO_BURST_LEN]} : desc_i[`PTO_DMA_LEN];
-  wire [21:0] n_burst  = fill ? {6'd0, desc_i[`PTO_FILL_N_BURST]}
-                       : bursts ? {5'd0, desc_i[`PTO_BURST_N_BURST]} : desc_i[`PTO_DMA_N_BURST];
-  wire [43:0] ext_addr = fill ? 44'd0 : bursts ? {20'd0, desc_i[`PTO_BURST_SRC_ADDR]}
-                       : desc_i[`PTO_DMA_EXT_ADDR];
-  wire [23:0] loc_addr = fill ? {raw_at[23:5] | {19{raw_at[24]}}, raw_at[4:0]}
-                       : bursts ? desc_i[`PTO_BURST_DST_ADDR] : desc_i[`PTO_DMA_LOC_ADDR];
-  wire [40:0] ext_s    = fill ? 41'd0 : bursts ? {24'd0, desc_i[`PTO_BURST_SRC_GAP]}
-                       : desc_i[`PTO_DMA_EXT_STRIDE];
-  wire [21:0] loc_s    = fill ? {6'd0, desc_i[`PTO_FILL_DST_GAP]}
-                       : bursts ? {5'd0, desc_i[`PTO_BURST_DST_GAP]} : desc_i[`PTO_DMA_LOC_STRIDE];
+      // ---- fields of a fill; the start saturates as addresses do ----
+      raw_at   = {1'b0, desc_i[`PTO_FILL_DST_ADDR]} + {1'b0, desc_i[`PTO_FILL_OFFSET]};
+      raw      = desc_i[`PTO_FILL_RAW];
+      raw_fill = desc_i[`PTO_FILL_WORD32] ? raw[31:0] : {2{raw[15:0]}};
 
-  wire        has0 = n_loops > 2'd0;
-  wire        has1 = n_loops > 2'd1;
-  wire        has2 = n_loops > 2'd2;
-  wire [21:0] loop0  = desc_i[`PTO_DMA_LOOP0_COUNT];
-  wire [21:0] count0 = has0 ? loop0 : 22'd1;
-  wire [21:0] loop1  = desc_i[`PTO_DMA_LOOP1_COUNT];
-  wire [21:0] count1 = has1 ? loop1 : 22'd1;
-  wire [21:0] loop2  = desc_i[`PTO_DMA_LOOP2_COUNT];
-  wire [21:0] count2 = has2 ? loop2 : 22'd1;
-  wire [40:0] ext_s0 = has0 ? desc_i[`PTO_DMA_LOOP0_EXT_STRIDE] : 41'd0;
-  wire [40:0] ext_s1 = has1 ? desc_i[`PTO_DMA_LOOP1_EXT_STRIDE] : 41'd0;
-  wire [40:0] ext_s2 = has2 ? desc_i[`PTO_DMA_LOOP2_EXT_STRIDE] : 41'd0;
-  wire [21:0] loc_s0 = has0 ? desc_i[`PTO_DMA_LOOP0_LOC_STRIDE] : 22'd0;
-  wire [21:0] loc_s1 = has1 ? desc_i[`PTO_DMA_LOOP1_LOC_STRIDE] : 22'd0;
-  wire [21:0] loc_s2 = has2 ? desc_i[`PTO_DMA_LOOP2_LOC_STRIDE] : 22'd0;
+      // ---- fields. A loop that the op does not have counts once and moves nothing. ----
+      elem     = desc_i[`PTO_DMA_ELEM_LOG2];
+      n_loops  = strided ? desc_i[`PTO_DMA_N_LOOPS] : 2'd0;
+      l2       = desc_i[`PTO_DMA_L2];
+      sub      = bursts ? desc_i[`PTO_BURST_UB_SUB] : desc_i[`PTO_DMA_UB_SUB];
+      widen    = desc_i[`PTO_BURST_WIDEN];
+      half     = loc_in == BT && (widen == 2'd1 || widen == 2'd2);  // source of two bytes
+      len      = fill ? {6'd0, desc_i[`PTO_FILL_LEN]}
+               : bursts ? {5'd0, desc_i[`PTO_BURST_LEN]} : desc_i[`PTO_DMA_LEN];
+      n_burst  = fill ? {6'd0, desc_i[`PTO_FILL_N_BURST]}
+               : bursts ? {5'd0, desc_i[`PTO_BURST_N_BURST]} : desc_i[`PTO_DMA_N_BURST];
+      ext_addr = fill ? 44'd0 : bursts ? {20'd0, desc_i[`PTO_BURST_SRC_ADDR]}
+               : desc_i[`PTO_DMA_EXT_ADDR];
+      loc_addr = fill ? {raw_at[23:5] | {19{raw_at[24]}}, raw_at[4:0]}
+               : bursts ? desc_i[`PTO_BURST_DST_ADDR] : desc_i[`PTO_DMA_LOC_ADDR];
+      ext_s    = fill ? 41'd0 : bursts ? {24'd0, desc_i[`PTO_BURST_SRC_GAP]}
+               : desc_i[`PTO_DMA_EXT_STRIDE];
+      loc_s    = fill ? {6'd0, desc_i[`PTO_FILL_DST_GAP]}
+               : bursts ? {5'd0, desc_i[`PTO_BURST_DST_GAP]} : desc_i[`PTO_DMA_LOC_STRIDE];
 
-  // ---- pad clause ----
-  wire [1:0]  pad_en   = desc_i[`PTO_DMA_PAD_EN];
-  wire [8:0]  pad_l    = desc_i[`PTO_DMA_PAD_LEFT];
-  wire [8:0]  pad_r    = desc_i[`PTO_DMA_PAD_RIGHT];
-  wire [32:0] pad_val  = desc_i[`PTO_DMA_PAD_VALUE];
-  wire        counted  = pad_l != 9'd0 || pad_r != 9'd0;
-  wire        legacy   = desc_i[`PTO_DMA_PAD_LEGACY];
-  wire        in_bytes = legacy && LegacyPadElements == 0;
-  wire        pad      = pads && (pad_en == 2'd1 || ((PadUnselectedRegister != 0) && legacy
-                                                     && pad_en == 2'd0 && counted));
-  wire [11:0] left     = in_bytes ? {3'd0, pad_l} : {3'd0, pad_l} << elem;
-  wire [11:0] right    = in_bytes ? {3'd0, pad_r} : {3'd0, pad_r} << elem;
-  wire [2:0]  elem_low = (elem == 2'd0) ? 3'b000 : (elem == 2'd1) ? 3'b001
-                       : (elem == 2'd2) ? 3'b011 : 3'b111;   // address bits below an element
-  wire        val_wide = (elem == 2'd0) ? |pad_val[32:8]
-                       : (elem == 2'd1) ? |pad_val[32:16] : pad_val[32];
-  wire [31:0] pattern  = (elem == 2'd0) ? {4{pad_val[7:0]}}
-                       : (elem == 2'd1) ? {2{pad_val[15:0]}} : pad_val[31:0];
+      has0 = n_loops > 2'd0;
+      has1 = n_loops > 2'd1;
+      has2 = n_loops > 2'd2;
+      loop0  = desc_i[`PTO_DMA_LOOP0_COUNT];
+      count0 = has0 ? loop0 : 22'd1;
+      loop1  = desc_i[`PTO_DMA_LOOP1_COUNT];
+      count1 = has1 ? loop1 : 22'd1;
+      loop2  = desc_i[`PTO_DMA_LOOP2_COUNT];
+      count2 = has2 ? loop2 : 22'd1;
+      ext_s0 = has0 ? desc_i[`PTO_DMA_LOOP0_EXT_STRIDE] : 41'd0;
+      ext_s1 = has1 ? desc_i[`PTO_DMA_LOOP1_EXT_STRIDE] : 41'd0;
+      ext_s2 = has2 ? desc_i[`PTO_DMA_LOOP2_EXT_STRIDE] : 41'd0;
+      loc_s0 = has0 ? desc_i[`PTO_DMA_LOOP0_LOC_STRIDE] : 22'd0;
+      loc_s1 = has1 ? desc_i[`PTO_DMA_LOOP1_LOC_STRIDE] : 22'd0;
+      loc_s2 = has2 ? desc_i[`PTO_DMA_LOOP2_LOC_STRIDE] : 22'd0;
 
-  // ---- atomic update of GM ----
-  wire [2:0]  atomic_type = updates ? desc_i[`PTO_DMA_ATOMIC_TYPE] : 3'd0;
-  wire [1:0]  atomic_op   = updates ? desc_i[`PTO_DMA_ATOMIC_OP] : 2'd0;
-  wire        nosat       = updates && desc_i[`PTO_DMA_NOSAT];
-  reg [1:0] atomic_low;                      // address bits below an element
-  always @* begin
-    case (atomic_type)
-      3'd1, 3'd4:       atomic_low = 2'b11;  // f32, s32
-      3'd2, 3'd3, 3'd6: atomic_low = 2'b01;  // f16, s16, bf16
-      default:          atomic_low = 2'b00;  // none, s8, and what is no type
-    endcase
+      // ---- pad clause ----
+      pad_en   = desc_i[`PTO_DMA_PAD_EN];
+      pad_l    = desc_i[`PTO_DMA_PAD_LEFT];
+      pad_r    = desc_i[`PTO_DMA_PAD_RIGHT];
+      pad_val  = desc_i[`PTO_DMA_PAD_VALUE];
+      counted  = pad_l != 9'd0 || pad_r != 9'd0;
+      legacy   = desc_i[`PTO_DMA_PAD_LEGACY];
+      in_bytes = legacy && LegacyPadElements == 0;
+      pad      = pads && (pad_en == 2'd1 || ((PadUnselectedRegister != 0) && legacy
+                                             && pad_en == 2'd0 && counted));
+      left     = in_bytes ? {3'd0, pad_l} : {3'd0, pad_l} << elem;
+      right    = in_bytes ? {3'd0, pad_r} : {3'd0, pad_r} << elem;
+      elem_low = (elem == 2'd0) ? 3'b000 : (elem == 2'd1) ? 3'b001
+               : (elem == 2'd2) ? 3'b011 : 3'b111;   // address bits below an element
+      val_wide = (elem == 2'd0) ? |pad_val[32:8]
+               : (elem == 2'd1) ? |pad_val[32:16] : pad_val[32];
+      pattern  = (elem == 2'd0) ? {4{pad_val[7:0]}}
+               : (elem == 2'd1) ? {2{pad_val[15:0]}} : pad_val[31:0];
+
+      // ---- atomic update of GM ----
+      atomic_type = updates ? desc_i[`PTO_DMA_ATOMIC_TYPE] : 3'd0;
+      atomic_op   = updates ? desc_i[`PTO_DMA_ATOMIC_OP] : 2'd0;
+      nosat       = updates && desc_i[`PTO_DMA_NOSAT];
+        case (atomic_type)
+          3'd1, 3'd4:       atomic_low = 2'b11;  // f32, s32
+          3'd2, 3'd3, 3'd6: atomic_low = 2'b01;  // f16, s16, bf16
+          default:          atomic_low = 2'b00;  // none, s8, and what is no type
+        endcase
+
+      // ---- rows in bytes ----
+      several  = n_burst > 22'd1;
+      group    = (CompactLegal != 0) && !units && several
+              && loc_s == len;       // rows without a gap (A-60)
+      ext_unit = half ? 3'd1 : unit;
+      row_len  = len << unit;        // bytes on the local side
+      ext_len  = fill ? 22'd0 : len << ext_unit;
+      // Exact in 22 bits where DMA-L09 holds.
+      block    = (len + {10'd0, left} + {10'd0, right} + 22'd31) & ~22'd31;
+      // Bytes from the end of the row, or of its compact group, to the next multiple of 32.
+      run_low  = len[4:0] * (group ? n_burst[4:0] : 5'd1);      // modulo 32
+      fills    = (TailFill != 0) && loads && !pad;
+      to_block = (fills || (pad && group)) ? 5'd0 - run_low : 5'd0;
+      foot     = (pad && !group) ? ((PadEndBlock != 0) ? block : {1'b0, loc_s[20:0]})
+               : (group || !fills) ? row_len : row_len + {17'd0, to_block};
+      more     = group ? to_block : 5'd0;
+      // Row strides: of bursts with gaps the length and the gap.
+      ext_pitch = {6'd0, {1'b0, len[15:0]} + {1'b0, ext_s[15:0]}} << ext_unit;
+      loc_pitch = {6'd0, {1'b0, len[15:0]} + {1'b0, loc_s[15:0]}} << unit;
+      ext_row   = units ? {17'd0, ext_pitch} : ext_s[39:0];
+      loc_row   = units ? loc_pitch : {2'd0, loc_s[20:0]};
+      no_gaps   = bursts && ext_s[16:0] == 17'd0 && loc_s[16:0] == 17'd0;
+
+      // ---- rules but the extents ----
+      nop = (len == 22'd0) || (n_burst == 22'd0)
+         || (count0 == 22'd0) || (count1 == 22'd0) || (count2 == 22'd0);
+
+      l03 = pad && elem == 2'd3;            // only a legacy copy can ask for it
+      ext_any = ext_s0 | ext_s1 | ext_s2;
+      wide_burst = |(len >> `PTO_W_MTE_L1_UB_LEN) || |(ext_s >> `PTO_W_MTE_L1_UB_EXT_STRIDE)
+                || |(loc_s >> `PTO_W_MTE_L1_UB_LOC_STRIDE)
+                || |(ext_any >> `PTO_W_MTE_L1_UB_LOOP_EXT_STRIDE)
+                || |(n_burst >> (strided || from_2 ? `PTO_W_MTE_L1_UB_N_BURST
+                                                             : `PTO_W_MTE_UB_UB_N_BURST));
+      wide_row   = |(len >> LenBits) || |(n_burst >> LenBits) || loc_s[21] || ext_s[40]
+                || ext_any[40];
+      wide_fill  = |(len >> `PTO_W_RAW_FILL_L1_LEN) || |(n_burst >> `PTO_W_RAW_FILL_L1_N_BURST)
+                || |(loc_s >> `PTO_W_RAW_FILL_L1_DST_GAP) || |(raw >> `PTO_W_RAW_FILL_L1_RAW)
+                || desc_i[`PTO_FILL_BELOW];
+      l05 = (fill ? wide_fill : units ? wide_burst : wide_row)
+         || count0[21] || loc_s0[21] || count1[21] || loc_s1[21] || count2[21] || loc_s2[21]
+         || (pads && (|(l2 >> `PTO_W_MTE_GM_UB_L2) || pad_en[1]
+                      || ((pad || legacy) && (pad_l[8] || pad_r[8]))))
+         || (updates && |(l2 >> `PTO_W_MTE_UB_GM_L2))
+         || (pad && val_wide) || (pads && legacy && pad_en == 2'd0 && counted && !pad);
+      on_chip = ext_in != GM;
+      l06 = |loc_addr[4:0] || (on_chip && |ext_addr[4:0])
+         || (bursts && from_2 && loc_addr[5]);        // BT-L03, FB-L03: 64 bytes
+      // Offsets from 32 of the on-chip strides of one count, of both sides where both are on chip.
+      ext_used = {5{on_chip}};
+      odd0     = loc_s0[4:0] | (ext_s0[4:0] & ext_used);
+      odd1     = loc_s1[4:0] | (ext_s1[4:0] & ext_used);
+      odd2     = loc_s2[4:0] | (ext_s2[4:0] & ext_used);
+      stride_end = pad && PadEndBlock == 0; // the stride counts for a single row, too
+      l07 = (((several && !units) || stride_end) && !group && |loc_s[4:0])
+         || (count0 > 22'd1 && |odd0) || (count1 > 22'd1 && |odd1) || (count2 > 22'd1 && |odd2);
+      ext_free = (RowRepeatLegal != 0) && loads;
+      l08 = several && !units && ((ext_s < {19'd0, len} && !ext_free) || loc_s < len);
+      l09 = pad && (|(len[2:0] & elem_low) || left > 12'd32 || right > 12'd32
+                    || |((left[2:0] | right[2:0]) & elem_low));  // of element counts always 0
+      l10 = pad && (several || stride_end)
+         && {11'd0, left} + {1'b0, len} + {11'd0, right} > {1'b0, loc_s};
+      l16 = |((len[1:0] | ext_addr[1:0] | (several ? ext_s[1:0] : 2'd0)
+               | (count0 > 22'd1 ? ext_s0[1:0] : 2'd0) | (count1 > 22'd1 ? ext_s1[1:0] : 2'd0)
+               | (count2 > 22'd1 ? ext_s2[1:0] : 2'd0)) & atomic_low);
+      l17 = atomic_type == 3'd7 || (atomic_type != 3'd0 && atomic_op == 2'd3);
+
+      // FB-L04: the segment of the destination; it does not wait for the extents, as a NOP has it.
+      no_segment = loc_in == FB && loc_addr[23:16] != `PTO_FB_PRE_QUANT
+                && loc_addr[23:16] != `PTO_FB_PRE_RELU;
+
+      // Rules 2 to 4 are three numbers below L05, L06 and, for a segment, 7.
+      bad = !is_known || l03 || l05 || l06 || no_segment || l07 || l08 || l09 || l10;
+      rule = !is_known ? 4'd0 : l03 ? 4'd3 : l05 ? 4'd5 : l06 ? 4'd6
+           : (no_segment || l07) ? 4'd7 : l08 ? 4'd8 : l09 ? 4'd9 : 4'd10;     // of a bad op
+
+      // ---- extents: base + sum of (count - 1) * stride + the last row ----
+      last0 = has0 ? loop0[20:0] - 21'd1 : 21'd0;
+      last1 = has1 ? loop1[20:0] - 21'd1 : 21'd0;
+      last2 = has2 ? loop2[20:0] - 21'd1 : 21'd0;
+      last_row = n_burst[20:0] - 21'd1;
+      digits = {3'd0, last2, 3'd0, last1, 3'd0, last0, 3'd0, last_row};
+
+      // ---- the rows ----
+      loc.cut     = 1'b0;                 // of each row: the loops
+      loc.last    = 1'b0;
+      loc.id      = 4'd0;
+      loc.space   = (loc_in == UB && sub) ? `PTO_SPACE_UB1 : loc_in;
+      loc.addr    = loc_addr[19:0];
+      loc.len     = fill ? 20'd0 : row_len[19:0];
+      loc.left    = pad ? left[5:0] : 6'd0;
+      loc.foot    = foot[20:0];
+      loc.pattern = fill ? raw_fill : pad ? pattern : 32'd0;
+      loc.fill    = fills && pads;
+      loc.elem    = elem;
+      job.row        = {nosat, atomic_op, atomic_type, half ? widen : 2'd0,
+                        (ext_in == UB && sub) ? `PTO_SPACE_UB1 : ext_in, ext_addr[39:0], loc};
+      job.more       = more;
+      job.last       = {last2, last1, last0, no_gaps ? 21'd0 : last_row};
+      job.ext_stride = {ext_s2[39:0], ext_s1[39:0], ext_s0[39:0], ext_row[39:0]};
+      job.loc_stride = {loc_s2[19:0], loc_s1[19:0], loc_s0[19:0], loc_row[19:0]};
+    end
   end
 
-  // ---- rows in bytes ----
-  wire        several  = n_burst > 22'd1;
-  wire        group    = (CompactLegal != 0) && !units && several
-                      && loc_s == len;       // rows without a gap (A-60)
-  wire [2:0]  ext_unit = half ? 3'd1 : unit;
-  wire [21:0] row_len  = len << unit;        // bytes on the local side
-  wire [21:0] ext_len  = fill ? 22'd0 : len << ext_unit;
-  // Exact in 22 bits where DMA-L09 holds.
-  wire [21:0] block    = (len + {10'd0, left} + {10'd0, right} + 22'd31) & ~22'd31;
-  // Bytes from the end of the row, or of its compact group, to the next multiple of 32.
-  wire [4:0]  run_low  = len[4:0] * (group ? n_burst[4:0] : 5'd1);      // modulo 32
-  wire        fills    = (TailFill != 0) && loads && !pad;
-  wire [4:0]  to_block = (fills || (pad && group)) ? 5'd0 - run_low : 5'd0;
-  wire [21:0] foot     = (pad && !group) ? ((PadEndBlock != 0) ? block : {1'b0, loc_s[20:0]})
-                       : (group || !fills) ? row_len : row_len + {17'd0, to_block};
-  wire [4:0]  more     = group ? to_block : 5'd0;
-  // Row strides: of bursts with gaps the length and the gap.
-  wire [22:0] ext_pitch = {6'd0, {1'b0, len[15:0]} + {1'b0, ext_s[15:0]}} << ext_unit;
-  wire [22:0] loc_pitch = {6'd0, {1'b0, len[15:0]} + {1'b0, loc_s[15:0]}} << unit;
-  wire [39:0] ext_row   = units ? {17'd0, ext_pitch} : ext_s[39:0];
-  wire [22:0] loc_row   = units ? loc_pitch : {2'd0, loc_s[20:0]};
-  wire        no_gaps   = bursts && ext_s[16:0] == 17'd0 && loc_s[16:0] == 17'd0;
-
-  // ---- rules but the extents ----
-  wire nop = (len == 22'd0) || (n_burst == 22'd0)
-          || (count0 == 22'd0) || (count1 == 22'd0) || (count2 == 22'd0);
-
-  wire l03 = pad && elem == 2'd3;            // only a legacy copy can ask for it
-  wire [40:0] ext_any = ext_s0 | ext_s1 | ext_s2;
-  wire wide_burst = |(len >> `PTO_W_MTE_L1_UB_LEN) || |(ext_s >> `PTO_W_MTE_L1_UB_EXT_STRIDE)
-                 || |(loc_s >> `PTO_W_MTE_L1_UB_LOC_STRIDE)
-                 || |(ext_any >> `PTO_W_MTE_L1_UB_LOOP_EXT_STRIDE)
-                 || |(n_burst >> (strided || from_2 ? `PTO_W_MTE_L1_UB_N_BURST
-                                                              : `PTO_W_MTE_UB_UB_N_BURST));
-  wire wide_row   = |(len >> LenBits) || |(n_burst >> LenBits) || loc_s[21] || ext_s[40]
-                 || ext_any[40];
-  wire wide_fill  = |(len >> `PTO_W_RAW_FILL_L1_LEN) || |(n_burst >> `PTO_W_RAW_FILL_L1_N_BURST)
-                 || |(loc_s >> `PTO_W_RAW_FILL_L1_DST_GAP) || |(raw >> `PTO_W_RAW_FILL_L1_RAW)
-                 || desc_i[`PTO_FILL_BELOW];
-  wire l05 = (fill ? wide_fill : units ? wide_burst : wide_row)
-          || count0[21] || loc_s0[21] || count1[21] || loc_s1[21] || count2[21] || loc_s2[21]
-          || (pads && (|(l2 >> `PTO_W_MTE_GM_UB_L2) || pad_en[1]
-                       || ((pad || legacy) && (pad_l[8] || pad_r[8]))))
-          || (updates && |(l2 >> `PTO_W_MTE_UB_GM_L2))
-          || (pad && val_wide) || (pads && legacy && pad_en == 2'd0 && counted && !pad);
-  wire on_chip = ext_in != GM;
-  wire l06 = |loc_addr[4:0] || (on_chip && |ext_addr[4:0])
-          || (bursts && from_2 && loc_addr[5]);        // BT-L03, FB-L03: 64 bytes
-  // Offsets from 32 of the on-chip strides of one count, from both sides where both are on chip.
-  wire [4:0]  ext_used = {5{on_chip}};
-  wire [4:0]  odd0     = loc_s0[4:0] | (ext_s0[4:0] & ext_used);
-  wire [4:0]  odd1     = loc_s1[4:0] | (ext_s1[4:0] & ext_used);
-  wire [4:0]  odd2     = loc_s2[4:0] | (ext_s2[4:0] & ext_used);
-  wire stride_end = pad && PadEndBlock == 0; // the stride counts for a single row, too
-  wire l07 = (((several && !units) || stride_end) && !group && |loc_s[4:0])
-          || (count0 > 22'd1 && |odd0) || (count1 > 22'd1 && |odd1) || (count2 > 22'd1 && |odd2);
-  wire ext_free = (RowRepeatLegal != 0) && loads;
-  wire l08 = several && !units && ((ext_s < {19'd0, len} && !ext_free) || loc_s < len);
-  wire l09 = pad && (|(len[2:0] & elem_low) || left > 12'd32 || right > 12'd32
-                     || |((left[2:0] | right[2:0]) & elem_low));  // of element counts always 0
-  wire l10 = pad && (several || stride_end)
-          && {11'd0, left} + {1'b0, len} + {11'd0, right} > {1'b0, loc_s};
-  wire l16 = |((len[1:0] | ext_addr[1:0] | (several ? ext_s[1:0] : 2'd0)
-                | (count0 > 22'd1 ? ext_s0[1:0] : 2'd0) | (count1 > 22'd1 ? ext_s1[1:0] : 2'd0)
-                | (count2 > 22'd1 ? ext_s2[1:0] : 2'd0)) & atomic_low);
-  wire l17 = atomic_type == 3'd7 || (atomic_type != 3'd0 && atomic_op == 2'd3);
-
-  // FB-L04: the segment of the destination; it does not wait for the extents, as it holds of a NOP.
-  wire no_segment = loc_in == FB && loc_addr[23:16] != `PTO_FB_PRE_QUANT
-                 && loc_addr[23:16] != `PTO_FB_PRE_RELU;
-
-  // Rules 2 to 4 are three numbers below L05, L06 and, for a segment, 7.
-  wire bad = !is_known || l03 || l05 || l06 || no_segment || l07 || l08 || l09 || l10;
-  wire [3:0] rule = !is_known ? 4'd0 : l03 ? 4'd3 : l05 ? 4'd5 : l06 ? 4'd6
-                  : (no_segment || l07) ? 4'd7 : l08 ? 4'd8 : l09 ? 4'd9 : 4'd10;     // of a bad op
-
-  // ---- extents: base + sum of (count - 1) * stride + the last row ----
-  wire [20:0]  last0 = has0 ? loop0[20:0] - 21'd1 : 21'd0;
-  wire [20:0]  last1 = has1 ? loop1[20:0] - 21'd1 : 21'd0;
-  wire [20:0]  last2 = has2 ? loop2[20:0] - 21'd1 : 21'd0;
-  wire [20:0]  last_row = n_burst[20:0] - 21'd1;
-  wire [95:0]  digits = {3'd0, last2, 3'd0, last1, 3'd0, last0, 3'd0, last_row};
-
-  wire                   ext_last, loc_last, loc_valid, room;
   wire [ExtSumWidth-1:0] ext_sum;
   wire [LocSumWidth-1:0] loc_sum;
 
@@ -283,28 +343,6 @@ module pto_dma_check #(
     .out_sum_o    (loc_sum)
   );
   assign desc_ready_o = ext_last && room;
-
-  // ---- the op waits for its extents ----
-  wire pto_words_t   loc;
-  wire pto_dma_job_t job;
-  assign loc.cut     = 1'b0;                 // of each row: the loops
-  assign loc.last    = 1'b0;
-  assign loc.id      = 4'd0;
-  assign loc.space   = (loc_in == UB && sub) ? `PTO_SPACE_UB1 : loc_in;
-  assign loc.addr    = loc_addr[19:0];
-  assign loc.len     = fill ? 20'd0 : row_len[19:0];
-  assign loc.left    = pad ? left[5:0] : 6'd0;
-  assign loc.foot    = foot[20:0];
-  assign loc.pattern = fill ? raw_fill : pad ? pattern : 32'd0;
-  assign loc.fill    = fills && pads;
-  assign loc.elem    = elem;
-
-  assign job.row        = {nosat, atomic_op, atomic_type, half ? widen : 2'd0,
-                           (ext_in == UB && sub) ? `PTO_SPACE_UB1 : ext_in, ext_addr[39:0], loc};
-  assign job.more       = more;
-  assign job.last       = {last2, last1, last0, no_gaps ? 21'd0 : last_row};
-  assign job.ext_stride = {ext_s2[39:0], ext_s1[39:0], ext_s0[39:0], ext_row[39:0]};
-  assign job.loc_stride = {loc_s2[19:0], loc_s1[19:0], loc_s0[19:0], loc_row[19:0]};
 
   wire               is_bad, is_nop, is_l16, is_l17, is_from_2, is_one;
   wire [3:0]         first_rule;
