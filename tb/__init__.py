@@ -3,5 +3,5 @@
 
 import os
 
-# Nothing here is linear algebra, and the threads that numpy's library makes for it spin for a while.
+# Nothing here is linear algebra, and the threads that numpy's library makes for it only spin.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
