@@ -74,26 +74,26 @@ module pto_dma_check #(
   reg [4:0]   more;
   reg [3:0]   rule;
   reg         from_2, no_gaps, nop, l16, l17, bad;
+  reg [40:0]  ext_s, ext_any;
+  reg [32:0]  raw, pad_val;
+  reg [31:0]  raw_fill, pattern;
+  reg [24:0]  raw_at;
+  reg [22:0]  ext_pitch, loc_pitch;
+  reg [21:0]  len, n_burst, loc_s, loop0, count0, loop1, count1, loop2, count2, row_len, block;
+  reg [20:0]  last0, last1, last2, last_row;
+  reg [11:0]  left, right;
+  reg [8:0]   pad_l, pad_r;
+  reg [4:0]   l2, run_low, to_block, ext_used, odd0, odd1, odd2;
+  reg [2:0]   ext_in, loc_in, unit, elem_low, atomic_type, ext_unit;
+  reg [1:0]   elem, n_loops, widen, pad_en, atomic_op, atomic_low;
+  reg         is_known, fill, bursts, strided, loads, pads, updates, units, sub, half, has0,
+              has1, has2, counted, legacy, in_bytes, pad, val_wide, nosat, several, group,
+              fills, l03, wide_burst, wide_row, wide_fill, l05, on_chip, l06, stride_end, l07,
+              ext_free, l08, l09, l10, no_segment;
+  pto_words_t loc;
   pto_dma_job_t job;
-  always @* begin : judge
-    reg [40:0]  ext_s, ext_any;
-    reg [32:0]  raw, pad_val;
-    reg [31:0]  raw_fill, pattern;
-    reg [24:0]  raw_at;
-    reg [22:0]  ext_pitch, loc_pitch;
-    reg [21:0]  len, n_burst, loc_s, loop0, count0, loop1, count1, loop2, count2, row_len, block;
-    reg [20:0]  last0, last1, last2, last_row;
-    reg [11:0]  left, right;
-    reg [8:0]   pad_l, pad_r;
-    reg [4:0]   l2, run_low, to_block, ext_used, odd0, odd1, odd2;
-    reg [2:0]   ext_in, loc_in, unit, elem_low, atomic_type, ext_unit;
-    reg [1:0]   elem, n_loops, widen, pad_en, atomic_op, atomic_low;
-    reg         is_known, fill, bursts, strided, loads, pads, updates, units, sub, half, has0,
-                has1, has2, counted, legacy, in_bytes, pad, val_wide, nosat, several, group,
-                fills, l03, wide_burst, wide_row, wide_fill, l05, on_chip, l06, stride_end, l07,
-                ext_free, l08, l09, l10, no_segment;
-    pto_words_t loc;
 
+  always @* begin
     {ext_addr, loc_addr, ext_s0, ext_s1, ext_s2, loc_s0, loc_s1, loc_s2, ext_row, loc_row} = '0;
     {ext_len, foot, more, digits, is, rule, from_2, no_gaps, nop, l16, l17, bad, ext_s} = '0;
     {ext_any, raw, pad_val, raw_fill, pattern, raw_at, ext_pitch, loc_pitch, len, n_burst} = '0;
