@@ -61,7 +61,7 @@ module pto_dma_check #(
                             | (256'd1 << `PTO_OP_MTE_L1_BT) | (256'd1 << `PTO_OP_MTE_L1_FB);
 
   // ---- the judgement, of an op that can be taken: one that waits costs neither power, nor time in
-  // a simulator ----
+  // a simulator. Each value is set before it is used; all are 0 without an op ----
   wire        ext_last, loc_last, loc_valid, room;
   reg [255:0] is;
   reg [95:0]  digits;
