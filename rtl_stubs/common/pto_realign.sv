@@ -62,21 +62,21 @@ module pto_realign #(
   assign line_valid_o = filled != 3'd0;
   assign line_o       = ring_q[rd_ptr_q[1:0]];
 
-  // ---- data: rotate in steps of a power of two, keep what is below the lane ----
-  function [8*SrcBytes-1:0] rotate;
-    input [8*SrcBytes-1:0]  value;
-    input [SrcLaneBits-1:0] by;
-    integer k;
-    begin
-      rotate = value;
-      for (k = 0; k < SrcLaneBits; k = k + 1)
-        if (by[k]) rotate = (rotate << (8 << k)) | (rotate >> (8 * SrcBytes - (8 << k)));
-    end
-  endfunction
+  // ---- data: rotate, keep what is below the lane ----
+  wire [8*SrcBytes-1:0] turned;
+  pto_rotate #(
+    .Lanes(SrcBytes)
+  ) u_rotate (
+    .value_i (beat_i),
+    .by_i    (rotate_q),
+    .value_o (turned)
+  );
 
-  wire [LineBits-1:0] moved  = {(LineBytes / SrcBytes){rotate(beat_i, rotate_q)}};
-  wire [LineBits-1:0] fresh  = {LineBits{1'b1}} << {lane_q, 3'b000};
-  wire [LineBits-1:0] merged = (part_q & ~fresh) | (moved & fresh);
+  wire [LineBits-1:0]   moved  = {(LineBytes / SrcBytes){turned}};
+  wire [LineLaneBits:0] below  = LINE_BYTES[LineLaneBits:0] - {1'b0, lane_q};
+  wire [2*LineBits-1:0] edges  = {{LineBits{1'b1}}, {LineBits{1'b0}}};   // selected: see pto_rotate
+  wire [LineBits-1:0]   fresh  = edges[{below, 3'b000} +: LineBits];
+  wire [LineBits-1:0]   merged = (part_q & ~fresh) | (moved & fresh);
 
   wire [1:0] wr_next = wr_ptr_q[1:0] + 2'd1;
 
@@ -104,9 +104,8 @@ module pto_realign #(
       lane_q  <= reach[LineLaneBits-1:0];
     end
     if (take) begin
-      // Both writes are harmless where the pointer does not move on: the words are free.
-      ring_q[wr_ptr_q[1:0]] <= merged;
-      ring_q[wr_next]       <= moved;
+      ring_q[wr_ptr_q[1:0]] <= merged;       // harmless without a line: the word is free
+      if (lines[1]) ring_q[wr_next] <= moved;
       part_q                <= passes ? moved : merged;
     end
   end

@@ -155,7 +155,11 @@ module pto_row_words #(
     end
   endfunction
 
-  wire [63:0] filler = fill_q ? repeated(group_a, group_b, phase_q, elem_q) : {2{pattern_q}};
+  reg [63:0] filler;
+  always @* begin
+    filler = {2{pattern_q}};
+    if (fill_q) filler = repeated(group_a, group_b, phase_q, elem_q);
+  end
 
   always @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -208,7 +212,8 @@ module pto_row_words #(
       out_space_q <= space_q;
       out_index_q <= index_q;
       out_be_q    <= ({WordBytes{1'b1}} << lane_c) & ~({WordBytes{1'b1}} << row_c);
-      out_data_q  <= pad(data, filler, begin_c, data_c);
+      if (begin_c == {ClipBits{1'b0}} && data_c == FULL) out_data_q <= data;
+      else out_data_q <= pad(data, filler, begin_c, data_c);
     end
   end
 

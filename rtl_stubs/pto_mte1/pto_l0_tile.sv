@@ -55,17 +55,6 @@ module pto_l0_tile #(
     up = (value + (LAST >> unit)) & ~(LAST >> unit);
   endfunction
 
-  function [4*Banks-1:0] rotate;             // towards higher nibbles
-    input [4*Banks-1:0]   value;
-    input [IndexBits-1:0] by;
-    integer k;
-    begin
-      rotate = value;
-      for (k = 0; k < IndexBits; k = k + 1)
-        if (by[k]) rotate = (rotate << (4 << k)) | (rotate >> (4*Banks - (4 << k)));
-    end
-  endfunction
-
   // ---- fill ----
   wire [IndexBits-1:0] fill_index = line_at_i.index[IndexBits-1:0];
   wire [IndexBits-1:0] fill_last  = LAST[IndexBits-1:0] >> line_at_i.unit;
@@ -73,8 +62,15 @@ module pto_l0_tile #(
   wire [RingBits:0]    fill_at    = fill_first ? up(fill_q, line_at_i.unit) : fill_q;
   wire [RingBits:0]    fill_used  = fill_at - free_q;
   wire                 fill       = line_valid_i && line_ready_o;
-  wire [4*Banks-1:0]   stored     = rotate(line_i, line_at_i.turn ? fill_index << line_at_i.unit
-                                                : {IndexBits{1'b0}});
+  wire [4*Banks-1:0]   stored;
+  pto_rotate #(
+    .Lanes    (Banks),
+    .LaneBits (4)
+  ) u_store (
+    .value_i (line_i),
+    .by_i    (line_at_i.turn ? fill_index << line_at_i.unit : {IndexBits{1'b0}}),
+    .value_o (stored)
+  );
   assign line_ready_o = !fill_used[RingBits]; // of the lines of the ring
 
   always @(posedge clk_i or negedge rst_ni) begin
@@ -155,8 +151,14 @@ module pto_l0_tile #(
 
   assign out_valid_o = b_valid_q;
   assign out_block_o = b_block_q;
-  assign out_o       = rotate(fetched, b_turn_q ? {IndexBits{1'b0}} - (b_index_q << b_unit_q)
-                                                : {IndexBits{1'b0}});
+  pto_rotate #(
+    .Lanes    (Banks),
+    .LaneBits (4)
+  ) u_fetch (
+    .value_i (fetched),
+    .by_i    (b_turn_q ? {IndexBits{1'b0}} - (b_index_q << b_unit_q) : {IndexBits{1'b0}}),
+    .value_o (out_o)
+  );
 
   wire unused = &{1'b0, fill_used[RingBits-1:0], line_at_i, at_i};
 endmodule

@@ -68,10 +68,13 @@ module pto_nz_lines #(
   assign row_ready_o  = !active_q || row_end;
 
   // ---- data ----
-  wire [2*8*GmBytes-1:0] words   = {beat_i, have_q ? hold_q : beat_i};
-  wire [2*8*GmBytes-1:0] shifted = words >> {lane_q, 3'b000};
-  wire [PieceBits-1:0]   beyond  = {PieceBits{1'b1}} << {piece_len, 3'b000};
-  wire [PieceBits-1:0]   piece   = shifted[PieceBits-1:0] & ~beyond;
+  wire [2*8*GmBytes-1:0] words = {beat_i, have_q ? hold_q : beat_i};
+  wire [PieceBits-1:0]   whole = words[{1'b0, lane_q, 3'b000} +: PieceBits];
+  reg  [PieceBits-1:0]   piece;
+  always @* begin
+    piece = whole;
+    if (last_q) piece = whole & ~({PieceBits{1'b1}} << {piece_len, 3'b000});
+  end
   wire [255:0] line;
 
   generate
@@ -132,8 +135,6 @@ module pto_nz_lines #(
   assign line_valid_o = line_valid_q;
   assign line_o       = line_q;
   assign line_of_o    = line_of_q;
-
-  wire unused = &{1'b0, shifted[2*8*GmBytes-1:PieceBits]};
 endmodule
 
 `default_nettype wire

@@ -61,19 +61,13 @@ module pto_nz_tile (
     end
   end
 
-  function [255:0] rotate;                   // towards higher lanes, in steps of a power of two
-    input [255:0] value;
-    input [4:0]   by;
-    integer k;
-    begin
-      rotate = value;
-      for (k = 0; k < 5; k = k + 1)
-        if (by[k]) rotate = (rotate << (8 << k)) | (rotate >> (256 - (8 << k)));
-    end
-  endfunction
-
-  wire [4:0]   index  = row.index;
-  wire [255:0] stored = rotate(line_i, index << unit);
+  wire [4:0]   index = row.index;
+  wire [255:0] stored;
+  pto_rotate u_store (
+    .value_i (line_i),
+    .by_i    (index << unit),
+    .value_o (stored)
+  );
 
   // ---- tiles that are full ----
   wire        tile_valid, tile_ready, t_null, t_fin, t_small;
@@ -211,12 +205,23 @@ module pto_nz_tile (
   wire [1:0]   b_unit  = b_small_q ? 2'd3 : b_elem_q;
   wire [4:0]   b_back  = b_at_q[4:0] << b_unit;
   wire [5:0]   b_bytes = b_count_q << b_unit;                      // 32 rows of 1 byte at most
-  wire [255:0] column  = rotate(fetched, 5'd0 - b_back) & ~({256{1'b1}} << {b_bytes, 3'b000});
+  wire [255:0] turned;
+  pto_rotate u_fetch (
+    .value_i (fetched),
+    .by_i    (5'd0 - b_back),
+    .value_o (turned)
+  );
+  reg [255:0] column;
+  always @* begin
+    column = turned;
+    if (!b_bytes[5]) column = turned & ~({256{1'b1}} << {b_bytes, 3'b000});
+    if (b_small_q) column = sort(column, b_elem_q);
+  end
 
   assign block_valid_o = b_valid_q;
   assign block_cut_o   = b_null_q;
   assign block_at_o    = {b_fin_q, b_id_q, b_addr_q};
-  assign block_o       = b_small_q ? sort(column, b_elem_q) : column;
+  assign block_o       = column;
 
   wire unused = &{1'b0, line_of_i, row, at[11:7], last_unit[10:7]};
 endmodule

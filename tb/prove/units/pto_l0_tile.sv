@@ -5,7 +5,7 @@
 // before its square is whole; each destination gets one line, in order, which has the nibbles of
 // its column, or of its line; a line waits only while the ring has no place for it, a destination
 // only for lines. One nibble of one line is followed. An item is a square or a single line.
-// Sources: pto_mte1/pto_l0_tile.sv
+// Sources: pto_mte1/pto_l0_tile.sv common/pto_rotate.sv
 // Bugs: l0_rotation_of_last_bit:nibble_kept l0_square_not_aligned:place_exact
 // Bugs: l0_square_read_early:at_ready_exact l0_wait_reads_next:nibble_kept
 // Bugs: l0_ring_full_before_alignment:line_ready_exact l0_ring_freed_early:line_ready_exact

@@ -3,7 +3,7 @@
 // Properties of pto_realign at narrow sides, for rows of up to 15 bytes: a row takes the beats that
 // hold its bytes and makes the lines that they go to, no more, and each byte leaves at its lane of
 // its line. One byte of a row is followed; of its bits, one.
-// Sources: common/pto_realign.sv
+// Sources: common/pto_realign.sv common/pto_rotate.sv
 // Variant: Src=4 Line=8
 // Variant: Src=4 Line=4
 // Bugs: rotate_direction:byte_kept residue_not_kept:byte_kept
