@@ -174,6 +174,8 @@ def _verilator_args(plan: BuildPlan) -> list[str]:
         "fast",
         "-Wno-fatal",
         "--no-std-package",  # its classes cost a lock in each evaluation
+        "-FI",
+        str(HDL / "pto_cold.h"),
         "-CFLAGS",
         f"-I{MEMORY}",
         "-LDFLAGS",
