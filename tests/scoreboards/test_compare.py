@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scoreboards.compare import compare_op, locate
+from scoreboards.compare import compare_op, equal_spaces, locate
 from scoreboards.mismatch import Kind, Part, Position
 from scoreboards.model.dma import DmaOp
 from scoreboards.model.outcome import NOTHING
@@ -234,3 +234,14 @@ def test_window_ends_at_the_memory(pair: Pair) -> None:
     first, last = pair.full()
     assert (first.window, len(first.expected)) == (0, 32)
     assert (last.window, len(last.expected)) == (4080, 16)
+
+
+@pytest.mark.parametrize(
+    ("regions", "wrong", "found"), [(16, (), True), (16, (200000,), False), (15, (), False)]
+)
+def test_a_memory_with_many_regions_is_compared_whole(
+    pair: Pair, regions: int, wrong: tuple[int, ...], found: bool
+) -> None:
+    pair.corrupt(Space.UB0, *wrong)
+    written = [Footprint(space, 0, 32, (1,), (0,)) for space in (Space.UB0, Space.GM)] * regions
+    assert equal_spaces(pair.actual, pair.golden, written) == ({Space.UB0} if found else set())
