@@ -23,6 +23,7 @@ pto_stream_to_local.sv
 ../common/pto_local_read.sv
 ../common/pto_ram.sv
 ../common/pto_realign.sv
+../common/pto_rotate.sv
 ../common/pto_row_bursts.sv
 ../common/pto_row_path.sv
 ../common/pto_row_words.sv

@@ -22,6 +22,7 @@ from scoreboards.model.fixpipe_float import (
     bits_of,
     canonical,
     floats_of,
+    some,
     to_float,
 )
 from tb.isa.events import FixEvent
@@ -76,7 +77,7 @@ def combine(
     else:
         result, events = _extreme(kind, op, old, new)
     zeros = (old ^ new) == _sign(result)  # +0 and -0 differ in the sign alone
-    if zeros.any() and np.any(zeros & (_magnitude(old) == 0)):
+    if some(zeros) and some(zeros & (_magnitude(old) == 0)):
         events |= FixEvent.ATOMIC_ZEROS
     special = _result_events(kind, result)
     if op == "add" and special & FixEvent.ATOMIC_INF:
@@ -141,7 +142,7 @@ def _extreme(kind: str, op: str, old: Elements, new: Elements) -> tuple[Elements
     chosen = np.where(kept, old, new)
     infinity = _INFINITIES[kind]
     nan = np.maximum(_magnitude(old), _magnitude(new)) > infinity
-    if nan.any():
+    if some(nan):
         chosen[nan] = _NANS[kind]
         kept = kept[~nan]
     return chosen, _choice(kept)
@@ -161,7 +162,7 @@ def _magnitude(elements: Elements) -> Elements:
 def _choice(kept: NDArray[np.bool_]) -> int:
     """Returns whether memory kept a value and whether it took one."""
     events = FixEvent(0)
-    if kept.any():
+    if some(kept):
         events |= FixEvent.ATOMIC_KEPT
     if not kept.all():
         events |= FixEvent.ATOMIC_TAKEN
@@ -194,4 +195,4 @@ def _integer(dtype: np.dtype[Any], op: str, old: Elements, new: Elements) -> tup
     total = one + two  # modulo 2^width
     # The sum of operands of one sign has the other sign: overflow.
     wrapped = ((one ^ total) & (two ^ total)) < 0
-    return total.view(old.dtype), int(FixEvent.ATOMIC_WRAPPED) if wrapped.any() else 0
+    return total.view(old.dtype), int(FixEvent.ATOMIC_WRAPPED) if some(wrapped) else 0

@@ -24,6 +24,9 @@ Floats = NDArray[np.float32]
 Codes = NDArray[np.uint16]
 Integers = NDArray[np.int32]
 
+some = np.count_nonzero
+"""Whether an array has a value that is true, in a third of the time of ``any``."""
+
 CANONICAL_NAN = 0x7FC00000
 """The f32 NaN that every operation gives."""
 
@@ -91,7 +94,7 @@ def floats_of(bits: Words) -> Floats:
 def canonical(values: Floats) -> Floats:
     """Replaces every NaN by the canonical one, in place; for results of operations."""
     nan = values != values  # faster than isnan
-    if nan.any():
+    if some(nan):
         values.view(np.uint32)[nan] = CANONICAL_NAN
     return values
 
@@ -105,7 +108,7 @@ def normal_relu(values: Floats) -> Floats:
     """Returns ``t > 0 ? t : +0``; a NaN becomes the canonical one."""
     chosen = np.where(values > 0, values, np.float32(0))
     nan = np.isnan(values)
-    if nan.any():
+    if some(nan):
         chosen.view(np.uint32)[nan] = CANONICAL_NAN
     return chosen
 
@@ -154,7 +157,7 @@ def half_stage_i32(words: Words) -> Floats:
 def minimum(values: Floats, limit: float) -> tuple[Floats, int]:
     """Returns ``min(t, limit)``, NaN kept, and whether the limit acted as an event."""
     above = values > np.float32(limit)
-    if not above.any():
+    if not some(above):
         return values, 0
     return np.where(above, np.float32(limit), values), int(FixEvent.CLIPPED)
 

@@ -32,6 +32,7 @@ from scoreboards.model.fixpipe_float import (
     normal_relu,
     replacing_relu,
     roundings,
+    some,
     to_float,
     to_hif8,
 )
@@ -217,7 +218,7 @@ class Pipeline:
         mode, events = self.mode, 0
         if mode.narrow == "i32":
             return self._integers(words, note)
-        if mode.accumulator == "f32" and ((words & _MAGNITUDE) - _ONE < _SUBNORMALS).any():
+        if mode.accumulator == "f32" and some((words & _MAGNITUDE) - _ONE < _SUBNORMALS):
             events |= FixEvent.SUBNORMAL_INPUT.value
         values = source = _SOURCES[mode.stage](words)
         if mode.stage != "x":
@@ -237,7 +238,7 @@ class Pipeline:
                 else:
                     values = leaky_relu(before, parameters.alpha)
             note(self.relu, values)
-            if ((before < 0) & (before != values)).any():
+            if some((before < 0) & (before != values)):
                 events |= FixEvent.RELU_CHANGED.value
         if mode.narrow in STAGES:
             found, seen = self._narrow(values, source, parameters, note)
@@ -252,8 +253,8 @@ class Pipeline:
         return floats_of(words) < 0
 
     def _alpha_events(self, words: Words, negative: NDArray[np.bool_]) -> int:
-        events = FixEvent.ALPHA_NEGATIVE.value if negative.any() else 0
-        if self.mode.accumulator == "f32" and (words == _SIGN).any():
+        events = FixEvent.ALPHA_NEGATIVE.value if some(negative) else 0
+        if self.mode.accumulator == "f32" and some(words == _SIGN):
             events |= FixEvent.ALPHA_MINUS_ZERO.value
         return events
 
@@ -264,7 +265,7 @@ class Pipeline:
         signed = words.view(np.int32)
         kept: NDArray[np.int32] = np.maximum(signed, 0)
         note(self.relu, kept)
-        changed = bool((signed < 0).any())
+        changed = some(signed < 0)
         return kept.view(np.uint32), FixEvent.RELU_CHANGED.value if changed else 0
 
     def _float(self, values: Floats, note: Note) -> tuple[Elements, int]:
@@ -299,7 +300,7 @@ class Pipeline:
         if events & FixEvent.INF.value:
             product = np.isinf(values)
             infinite = product & np.isinf(source)
-            if (product & ~infinite).any():
+            if some(product & ~infinite):
                 events |= FixEvent.PRODUCT_OVERFLOW.value
             if limits is None:
                 infinite = product
@@ -309,12 +310,12 @@ class Pipeline:
         away = held != values
         rounded = np.rint(held)
         whole: NDArray[Any] = rounded.astype(np.int64 if limits is None else np.int32)
-        if away.any():
+        if some(away):
             events |= FixEvent.STAGE_CLAMPED.value if limits is not None else 0
             hidden = _either(hidden, away)
         note(self.mode.narrow, whole)
         offset = parameters.offset
-        if offset is not None and offset.any():
+        if offset is not None and some(offset):
             staged = whole
             whole = whole + offset
             note("+ offset", whole)
@@ -323,14 +324,14 @@ class Pipeline:
             (nan, 0, FixEvent.NAN_BYPASSED.value),
             (infinite, np.where(values > 0, high, low), FixEvent.INF_BYPASSED.value),
         ):
-            if special is not None and special.any():
-                if offset is not None and (special & (offset != 0)).any():
+            if special is not None and some(special):
+                if offset is not None and some(special & (offset != 0)):
                     events |= event
                 whole = np.where(special, value, whole)
                 note("without stage and offset", whole)
         if self.clip is not None:
             above = whole > int(self.clip)
-            if above.any():
+            if some(above):
                 events |= FixEvent.CLIPPED.value
                 hidden = _either(hidden, above)
                 whole = np.minimum(whole, int(self.clip))
@@ -339,13 +340,13 @@ class Pipeline:
         outside = clamped != whole
         if infinite is not None:
             outside = outside | infinite
-        if outside.any():
+        if some(outside):
             hidden = _either(hidden, outside)
-            events |= FixEvent.SATURATED_HIGH.value if (whole > clamped).any() else 0
-            events |= FixEvent.SATURATED_LOW.value if (whole < clamped).any() else 0
+            events |= FixEvent.SATURATED_HIGH.value if some(whole > clamped) else 0
+            events |= FixEvent.SATURATED_LOW.value if some(whole < clamped) else 0
             if infinite is not None:
-                events |= FixEvent.SATURATED_HIGH.value if (infinite & (values > 0)).any() else 0
-                events |= FixEvent.SATURATED_LOW.value if (infinite & (values < 0)).any() else 0
+                events |= FixEvent.SATURATED_HIGH.value if some(infinite & (values > 0)) else 0
+                events |= FixEvent.SATURATED_LOW.value if some(infinite & (values < 0)) else 0
         events |= _integer_events(held, rounded, hidden)
         note("clamp", clamped)
         stored: Elements = clamped.astype(CONTAINERS[self.target])
@@ -358,7 +359,7 @@ class Pipeline:
         if self.target not in _B8:
             return _LIMITS[self.target]
         signed = parameters.signed
-        if signed is None or not signed.any():
+        if signed is None or not some(signed):
             return 0, 255
         if signed.all():
             return -128, 127
@@ -371,9 +372,9 @@ def _offset_events(
     """Returns what offsets did: ``staged`` are integers in front of them, ``moved`` behind them."""
     events = FixEvent.OFFSET_MOVED.value
     inside = (moved >= low) & (moved <= high)
-    if (away & inside & (moved != staged)).any():
+    if some(away & inside & (moved != staged)):
         events |= FixEvent.STAGE_RETURNED.value
-    if (~inside & (staged >= low) & (staged <= high)).any():
+    if some(~inside & (staged >= low) & (staged <= high)):
         events |= FixEvent.OFFSET_CROSSED.value
     return events
 
@@ -389,9 +390,9 @@ def _special_events(values: Floats) -> int:
     if greatest < np.inf:
         return 0
     events = 0
-    if np.isnan(values).any():
+    if some(np.isnan(values)):
         events |= FixEvent.NAN.value
-    if np.isinf(values).any():
+    if some(np.isinf(values)):
         events |= FixEvent.INF.value
     return events
 
@@ -400,7 +401,7 @@ def _word_events(bits: Words) -> int:
     """Returns the events of f32 results without a further conversion."""
     magnitude = bits & _MAGNITUDE
     odd = magnitude - _LEADING >= _INFINITY - _LEADING  # no normal number
-    if not odd.any():
+    if not some(odd):
         return 0
     few, magnitude = bits[odd], magnitude[odd]
     events = 0
@@ -410,7 +411,7 @@ def _word_events(bits: Words) -> int:
         (magnitude > _INFINITY, FixEvent.NAN.value),
         (magnitude == _INFINITY, FixEvent.INF.value),
     ):
-        events |= event if where.any() else 0
+        events |= event if some(where) else 0
     return events
 
 
