@@ -6,20 +6,24 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from sequences.examples.catalog import EXAMPLES, RULE_EXAMPLES
 from sequences.examples.long_rows import LONG_ROWS
-from tb.common.paths import ROOT
+from tb.common.paths import HDL, ROOT
+from tb.dut.manifest import reference_manifests
 from tb.dut.selection import SELECTABLE
 from tb.harness.layout import CHANNELS
 from tb.isa.rules import RULES
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
+from tb.run.build import build
 from tb.run.console import Console
 from tb.run.folder import run_folder
+from tb.run.plan import BuildPlan
 from tb.run.run import run_once
 from tb.run.testlist import planned_test
 from tests.sim.runs import assert_passed, run
@@ -289,3 +293,17 @@ def test_same_seed_same_stress() -> None:
     one, other = (run("stress", seed=9, transactions=600) for _ in range(2))
     assert one.injected == other.injected
     assert one.clocks == other.clocks
+
+
+def test_the_model_has_the_function_that_is_declared_cold(tmp_path: Path) -> None:
+    declared = HDL / "pto_cold.h"
+    found = re.search(r"void (\w+)", declared.read_text())
+    assert found
+    (tmp_path / "call.cpp").write_text(
+        f'#include "{declared}"\nvoid call() {{ {found[1]}(0, "", 0, 0); }}\n'
+    )
+    subprocess.run(["c++", "-c", "call.cpp"], cwd=tmp_path, check=True)
+    called = re.search(rf"{found[1]}\w+".encode(), (tmp_path / "call.o").read_bytes())
+    assert called
+    done = build(BuildPlan("verilator", reference_manifests()))
+    assert called[0] in (done.folder / "pto_harness").read_bytes()
