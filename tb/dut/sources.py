@@ -71,6 +71,15 @@ def parse_files(
     return SyntaxTree.fromFiles(verilog_of(dict.fromkeys(files)), sources, bag), sources
 
 
+def included_files(
+    files: Iterable[str], folders: Iterable[str], defines: Mapping[str, object]
+) -> list[Path]:
+    """Returns the files that some sources include, at any depth; see :func:`parse_files`."""
+    _, sources = parse_files(files, folders, defines.items())
+    paths = (str(sources.getFullPath(buffer)) for buffer in sources.getAllBuffers())
+    return sorted({Path(path) for path in paths if path}.difference(map(Path, files)))
+
+
 def library_sources(
     module: str, found: FileList, defines: Mapping[str, object], without: Iterable[str] = ()
 ) -> list[Path]:

@@ -39,6 +39,7 @@ from tb.regress.workers.farm import open_workers
 from tb.regress.workers.farm_file import Farm, load_farm
 from tb.regress.workers.job import Job
 from tb.regress.workers.pool import Workers
+from tb.run.reads import digest_of, named_files
 
 SOURCES = ("rtl_stubs", "tb", "sequences", "scoreboards")
 """Sources that decide results; after a change an unfinished regression run is not resumed."""
@@ -349,25 +350,19 @@ def source_digest() -> str:
             for file in place.rglob("*")
             if file.is_file() and not _NO_SOURCES.intersection(file.relative_to(ROOT).parts)
         ]  # fmt: skip
-    return _digest(files)
+    return digest_of(sorted(files))
 
 
 def engine_digest(manifests: Sequence[Manifest]) -> str:
-    """Returns a digest of manifests, their sources and what these may include."""
-    files = [Path(manifest.path) for manifest in manifests]
-    for manifest in manifests:
-        files += [Path(name) for name in manifest.sources]
-        for folder in manifest.include_dirs:
-            files += [file for file in Path(folder).iterdir() if file.is_file()]
-    return _digest(list(dict.fromkeys(files)))
+    """Returns a digest of manifests, the files that they name and what these include."""
+    from tb.dut.sources import included_files  # its library is slow to import
 
-
-def _digest(files: Sequence[Path]) -> str:
-    digest = hashlib.sha256()
-    for file in sorted(files):
-        digest.update(relative(file).encode())
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+    files = [Path(name) for one in manifests for name in (one.path, *one.filelists)]
+    for one in manifests:
+        words = (word for words in one.simulator_args.values() for word in words)
+        files += named_files([one], words)
+        files += included_files(one.sources, one.include_dirs, one.defines)
+    return digest_of(sorted(set(files)))
 
 
 def git_commit() -> str:

@@ -23,9 +23,9 @@ from pathlib import Path
 from cocotb_tools.runner import VHDL, Verilog
 
 from tb.common.errors import PtoError
-from tb.common.paths import HDL, MEMORY, ROOT, relative
+from tb.common.paths import HDL, MEMORY, ROOT
 from tb.dut.filelist import VHDL_SUFFIXES
-from tb.run import launch, products
+from tb.run import launch, products, reads
 from tb.run.launch import BuildError, VerilatorRunner, environment, new_runner
 from tb.run.plan import BuildPlan
 from tb.run.recipes import LIBRARY, TOP, Simulator, simulator
@@ -68,26 +68,31 @@ def _harness_sources() -> list[Path]:
     return sorted(HDL.glob("*.v")) + sorted(HDL.glob("*.sv"))
 
 
-def _inputs_digest(plan: BuildPlan, version: str, words: Sequence[str]) -> str:
-    """Returns a digest of everything that a build is made from, wherever the project is."""
+def _base_digest(plan: BuildPlan, version: str, words: Sequence[str], *, lists: bool) -> str:
+    """Returns a digest of all that a build is made from and that is known before it.
+
+    Args:
+        plan: The build.
+        version: Version of the simulator.
+        words: Its arguments and configuration.
+        lists: It will list the other files, see :mod:`tb.run.inputs`.
+    """
     digest = hashlib.sha256()
     machine = (importlib.metadata.version("cocotb"), platform.machine(), *platform.libc_ver())
     chosen = (plan.sim, version, plan.waves, plan.fast_build)
     digest.update(repr((*machine, *chosen, *words)).replace(f"{ROOT}/", "").encode())
     if plan.code_coverage:  # The counters name the sources by their absolute paths.
         digest.update(bytes(ROOT))
-    files = [
-        Path(name) for manifest in plan.manifests for name in (*manifest.sources, *manifest.waivers)
-    ]
-    files += [Path(word) for word in _manifest_args(plan) if Path(word).is_file()]  # models
-    folders = {Path(name) for manifest in plan.manifests for name in manifest.include_dirs}
-    for folder in (*sorted(folders), HDL, MEMORY):
+    files = reads.named_files(plan.manifests, _manifest_args(plan))
+    if not lists:
+        from tb.dut.sources import included_files  # its library is slow to import
+
+        for manifest in plan.manifests:
+            files += included_files(manifest.sources, manifest.include_dirs, manifest.defines)
+    for folder in (HDL, MEMORY):
         files += sorted(file for file in folder.iterdir() if file.is_file())
-    files += [Path(__file__), Path(launch.__file__)]
-    for file in dict.fromkeys(files):
-        digest.update(relative(file).encode())
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+    files += [Path(__file__), Path(launch.__file__), Path(reads.__file__)]
+    return reads.digest_of(dict.fromkeys(files), digest.digest())
 
 
 @contextmanager
@@ -225,25 +230,38 @@ def build(plan: BuildPlan, *, inputs: str = "") -> Build:
             version = tools.icarus().version
         args += _manifest_args(plan)
         defines = _defines(plan)
-        digest = _inputs_digest(plan, version, [*args, repr(defines), _configuration(plan)])
+        words = [*args, repr(defines), _configuration(plan)]
+        base = _base_digest(plan, version, words, lists=recipe.lists)
+        digest = _known_digest(plan, base, lists=recipe.lists)
         if inputs and digest != inputs:
             raise PtoError(
                 "the sources have changed since this regression built its simulation",
                 where=plan.place,
                 remedy="let a regression end before you edit what it runs; begin a new one",
             )
-        folder = (products.find(digest) if recipe.products else None) or plan.folder
+        folder = (products.find(digest) if digest and recipe.products else None) or plan.folder
         stamp = folder / STAMP
-        if folder == plan.folder and not (stamp.exists() and stamp.read_text() == digest):
+        if folder == plan.folder and not (
+            digest and stamp.exists() and stamp.read_text() == digest
+        ):
             stamp.unlink(missing_ok=True)
             _write_configuration(plan)
+            before = time.time_ns()
             with environment(env):
                 if recipe.library:
                     _build_with_library(plan, args, defines, recipe)
                 else:
                     _build_verilator(plan, args, defines)
-            stamp.write_text(digest)
-        if folder == plan.folder and recipe.products:
+            files: list[Path] = []
+            if recipe.lists:
+                own = [Path(env["VERILATOR_ROOT"])] if "VERILATOR_ROOT" in env else []
+                files = reads.files_read(plan.folder, own)
+                reads.write_reads(plan.folder, base, files)
+            digest = reads.whole_digest(base, files, _includes(plan))
+            # Of a file that was edited meanwhile it is not known which text was compiled.
+            if not any(reads.changed_since(file, before) for file in files):
+                stamp.write_text(digest)
+        if folder == plan.folder and recipe.products and stamp.exists():
             made = {name: folder / name for name in recipe.products}
             folder = products.keep(digest, made) or plan.folder
     library = folder / recipe.library if recipe.library else None
@@ -256,6 +274,12 @@ def build(plan: BuildPlan, *, inputs: str = "") -> Build:
         tuple(recipe.run_words(folder)),
         digest,
     )
+
+
+def _known_digest(plan: BuildPlan, base: str, *, lists: bool) -> str:
+    """Returns the digest of a build before it is made; empty if the files it reads are unknown."""
+    files = reads.reads_of(plan.folder, base) if lists else []
+    return "" if files is None else reads.whole_digest(base, files, _includes(plan))
 
 
 def _sources(plan: BuildPlan) -> list[Path | Verilog | VHDL]:
@@ -307,6 +331,8 @@ def _build_with_library(
 ) -> None:
     """Builds for a simulator that loads the C memory when it runs."""
     compile_library(plan.folder / recipe.library, vpi=plan.sim == "icarus")
+    if plan.sim == "icarus":
+        args = [*args, f"-Mall={plan.folder / reads.ICARUS_READS}"]
     runner = new_runner(plan.sim)
     runner.movable = bool(recipe.products)
     runner.build(

@@ -28,9 +28,14 @@ def builds_folder() -> Path:
     return Path(os.environ.get(BUILDS_ENV) or Path(cache) / "pto-dv")
 
 
+def place(digest: str) -> Path:
+    """Returns the folder of a build, which need not exist."""
+    return builds_folder() / "builds" / digest
+
+
 def find(digest: str) -> Path | None:
     """Returns the folder with the files of a build, and notes its use."""
-    folder = builds_folder() / "builds" / digest
+    folder = place(digest)
     with suppress(OSError):
         os.utime(folder)
         return folder
@@ -43,7 +48,7 @@ def keep(digest: str, files: Mapping[str, Path]) -> Path | None:
     Returns:
         Their folder, or None where nothing can be kept.
     """
-    folder = builds_folder() / "builds" / digest
+    folder = place(digest)
     part = None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

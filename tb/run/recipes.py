@@ -32,6 +32,7 @@ class Simulator:
         build_args: More arguments of its build; ``{library}`` is the path of the C memory's shared
             library, ``{stem}`` that without its suffix, ``{folder}`` the build folder.
         run_args: The same for the run.
+        lists: It lists the files that a build reads, see :mod:`tb.run.inputs`.
         products: Files of its build that a run needs, where they work in any folder.
         suffix: Of the C memory's library; empty for a simulator that links it.
         timescale: Whether its build takes the time scale as an option.
@@ -45,6 +46,7 @@ class Simulator:
     tested: bool = False
     build_args: tuple[str, ...] = ()
     run_args: tuple[str, ...] = ()
+    lists: bool = False
     products: tuple[str, ...] = ()
     suffix: str = ".so"
     timescale: bool = True
@@ -91,11 +93,11 @@ SIMULATORS: dict[str, Simulator] = {
     item.name: item
     for item in (
         Simulator("verilator", "Verilator", "verilator", tested=True, suffix="",
-            products=(TOP,), waves_in_build=True, code_coverage=True),
+            lists=True, products=(TOP,), waves_in_build=True, code_coverage=True),
         Simulator(
             "icarus", "Icarus Verilog", "iverilog", tested=True, build_args=("-g2012",),
             run_args=("-M", "{folder}", "-m", LIBRARY), suffix=".vpi", waves_in_build=True,
-            products=("sim.vvp", f"{LIBRARY}.vpi"),
+            lists=True, products=("sim.vvp", f"{LIBRARY}.vpi"),
         ),
         Simulator(
             "questa", "Siemens Questa", "vsim", run_args=("-sv_lib", "{stem}"), timescale=False

@@ -215,6 +215,7 @@ def _ensure_system(need: str, probe: Callable[[], tools.Tool]) -> str:
     if reason:
         say(f"{tool.name} was not installed: {reason}")
         return reason
+    tools.forget_probes()
     return "" if probe().ok else "it was installed and is still not usable"
 
 

@@ -216,6 +216,11 @@ def _compiles(compiler: str, source: str, suffix: str, flags: tuple[str, ...]) -
         return probe([compiler, file, "-o", Path(folder, "probe"), *flags])[0] == 0
 
 
+def forget_probes() -> None:
+    """Has the compilers try again what they could not compile: something was installed."""
+    _compiles.cache_clear()
+
+
 def fst_headers() -> Tool:
     """Probes the headers that Verilator's FST writer needs; without them waves are VCD."""
     remedy = (

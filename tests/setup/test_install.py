@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tb.common.paths import ROOT
-from tb.setup import install, verilator
+from tb.setup import install, tools, verilator
 from tests.setup.conftest import FakePath
 
 
@@ -37,6 +37,20 @@ def test_refreshes_the_lists_only_when_needed(client: Path) -> None:
     assert calls[0].endswith(" iverilog")
     assert install.system_install("fst") == ""
     assert len((client / "calls").read_text().splitlines()) == 4
+
+
+def test_what_was_installed_is_tried_again(client: Path) -> None:
+    def probe() -> tools.Tool:
+        name = f"c++{client.name}"  # no other test compiles with it
+        fine = tools._compiles(str(client / "bin" / name), "", ".cpp", ())
+        return tools.Tool("headers", missing="" if fine else "no headers")
+
+    assert not probe().ok
+    (client / "bin" / "apt-get").write_text(
+        f'#!/bin/sh\necho "#!/bin/sh" >{client}/bin/c++{client.name}\n'
+        f"/bin/chmod +x {client}/bin/c++{client.name}\n"
+    )
+    assert install._ensure_system("fst", probe) == ""
 
 
 def test_failure_of_the_client_is_reported(client: Path) -> None:
