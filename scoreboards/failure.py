@@ -24,7 +24,6 @@ from scoreboards.verdict import Evidence, Verdict
 from tb.common.text import counted
 from tb.harness.hang_report import channel_report
 from tb.harness.items import Batch
-from tb.harness.layout import MOVING
 from tb.harness.protocol import RULES, protocol_failure, rule_of
 from tb.isa.footprint import destinations, footprints_overlap
 from tb.isa.l0.op import L0Load
@@ -280,7 +279,7 @@ class Reporter:
         if channels := channel_report(self.mailbox.snapshot()):
             lines += ["  who waits for whom:", *(f"    {line}" for line in channels)]
         # The dispatcher allows a block of many short rows more time than is configured.
-        clocks = self.mailbox.watchdog_clocks * (MOVING if self.mailbox.moves_on else 1)
+        clocks = self.mailbox.watchdog_clocks
         moved = {SLOTS[slot]: self.mailbox.moved_bytes(slot) for _, slot, _ in oldest}
         bytes_of = ", ".join(f"{slot} {count} bytes" for slot, count in moved.items())
         report = "\n".join(

@@ -247,7 +247,7 @@ class Scoreboard(uvm_subscriber):
     def close(self) -> None:
         """Last comparison of memories and last check for protocol messages, at the end of a run."""
         with self.stopwatch.phase("compare"):
-            if self.run.abort_status != "hang":
+            if self.run.abort_status not in ("hang", "interrupted"):
                 self.compare_everything()
             for message in self._messages():
                 self.reporter.protocol(message)

@@ -96,6 +96,7 @@ TagWidth = Annotated[int, Field(ge=MIN_TAG_WIDTH, le=MAX_TAG_WIDTH, strict=True)
 WidthKey = Annotated[DataWidth, BeforeValidator(_as_number)]
 Limit = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 Clocks = Annotated[dict[WidthKey, Limit], BeforeValidator(_at_each_width)]
+MessagePart = Annotated[str, Field(min_length=3, strict=True)]
 Texts = Annotated[tuple[str, ...], Once]
 PlainValue = Annotated[int, Field(strict=True)] | Annotated[str, Field(strict=True)]
 
@@ -171,6 +172,8 @@ class Manifest(BaseModel):
         simulators: Simulators that it builds on.
         simulator_args: More arguments of the build, by simulator.
         watchdog_clocks: Clocks in which nothing moves that count as a hang, or None.
+        expected_messages: Parts of the texts of errors and warnings of the design that are no
+            failures.
         capabilities: Its capabilities.
         path: The manifest file.
     """
@@ -192,6 +195,7 @@ class Manifest(BaseModel):
     simulators: Annotated[tuple[SimulatorName, ...], Field(min_length=1), Once] = SIMULATOR_NAMES
     simulator_args: dict[SimulatorName, tuple[str, ...]] = Field(default_factory=dict)
     watchdog_clocks: Annotated[int, Field(strict=True, ge=100, lt=1 << 31)] | None = None
+    expected_messages: Annotated[tuple[MessagePart, ...], Once] = ()
     capabilities: Capabilities
     path: str = ""
 

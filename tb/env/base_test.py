@@ -15,7 +15,7 @@ from typing import Any
 import cocotb
 import numpy as np
 from cocotb.triggers import Timer
-from cocotb.utils import get_sim_time
+from cocotb.utils import get_sim_steps, get_sim_time
 from pyuvm import ConfigDB, uvm_report_object, uvm_test
 
 from scoreboards.scoreboard import Scoreboard
@@ -89,6 +89,7 @@ class PtoTestBase(uvm_test):
             stress=self.stresses(config.run),
         )
         self.run = RunContext(config, memory, Mailbox.attach(memory.library), coverage, stopwatch)
+        self.run.mailbox.set_clock_ticks(get_sim_steps(CLOCK_NS, "ns"))
         self.run.sends = self.sends
         self.rng = np.random.default_rng(config.run.seed)
         self._released = 0

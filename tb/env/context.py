@@ -178,10 +178,14 @@ class RunContext:
             file=self.config.coverage_file,
         )
 
-    def write(self, complete: bool) -> None:
-        """Writes result and coverage to the files that the parent process reads."""
+    def write_coverage(self) -> None:
+        """Writes the coverage so far to its file."""
         if self.config.coverage_file:
             write_json(Path(self.config.coverage_file), self.coverage.to_json())
+
+    def write(self, complete: bool) -> None:
+        """Writes result and coverage to the files that the parent process reads."""
+        self.write_coverage()
         write_json(Path(os.environ[RESULT_ENV]), self.result(complete))
 
 

@@ -26,7 +26,7 @@ from pyuvm import (
 from scoreboards.faults import Fault
 from scoreboards.scoreboard import Scoreboard
 from tb.env.agent import SlotAgent
-from tb.env.schedule import WATCHDOG_CLOCKS, flags_to_set, watchdog_clocks
+from tb.env.schedule import MOVING, WATCHDOG_CLOCKS, flags_to_set, watchdog_clocks
 from tb.env.timeline import Timeline
 from tb.harness.items import MAX_IN_FLIGHT, Aim, Batch, CheckedBatch, Reset, SlotItem
 from tb.harness.layout import FAULTS, HIT, KNOBS
@@ -36,6 +36,9 @@ from tb.isa.ops import SLOTS
 
 CLOCK_NS = 10
 """Period of the harness clock."""
+
+COVERAGE_SECONDS = 20.0
+"""Seconds after which the coverage so far is kept for the case that the simulator is killed."""
 
 STATE_CLOCKS = 2
 """Clocks before a reset at which the state of the slots is requested."""
@@ -108,10 +111,11 @@ class Dispatcher(uvm_driver):
     ) -> None:
         """Runs one block, to its end or into a reset, and publishes its batch.
 
-        Ops that no engine takes are left out.
+        Ops that no engine takes are left out. Of a run that is stopped on request the block in
+        flight is not published.
         """
         block = self.filter_chain.select(block, isolated=isolated)
-        if not len(block):
+        if not len(block) or self._stopped():
             return
         batch, items = self._split(block)
         self._prepare(block)
@@ -122,12 +126,14 @@ class Dispatcher(uvm_driver):
             self.arm(faults)
         for slot, item in items.items():
             await SlotSequence(item).start(self.agents[slot].sequencer)
-        self.mailbox.set_watchdog_clocks(self._watchdog_clocks(block))
+        self.mailbox.set_watchdog_clocks(*self._watchdog_clocks(block))
         if reset is None:
             self.mailbox.set_wake_at(tuple(self.submitted))
             await self._drain(batch)
         else:
             await self._cut(batch, reset)
+        if self._stopped():
+            return
         if faults:
             self.disarm()
         self._collect_errors(batch)
@@ -216,6 +222,12 @@ class Dispatcher(uvm_driver):
         await self.dut.wake.value_change
         self.stopwatch.book_simulator(self.stopwatch.clock() - start)
 
+    def _stopped(self) -> bool:
+        """Ends the stimulus if the process that follows the run has requested it."""
+        if self.mailbox.stop_requested:
+            self.run.abort("interrupted", "ended by request")
+        return bool(self.run.abort_status == "interrupted")
+
     async def _reset(self, clocks: int) -> None:
         self.run.resets.append(int(self.mailbox.cycles))
         self.run.counts.injected["resets"] += 1
@@ -241,10 +253,13 @@ class Dispatcher(uvm_driver):
                 else:
                     self.memory.stage_flags(one.blocks, one.delay)
 
-    def _watchdog_clocks(self, block: OpBlock) -> int:
-        """Returns after how many clocks without a descriptor moving the batch counts as hung."""
+    def _watchdog_clocks(self, block: OpBlock) -> tuple[int, int]:
+        """Returns the clocks of the watchdog, without a beat and while beats are granted."""
         knobs = {name: self.mailbox.knob(name) for name in KNOBS}
-        return watchdog_clocks(block, knobs, self.run.settings.watchdog_clocks or WATCHDOG_CLOCKS)
+        limit = self.run.settings.watchdog_clocks or WATCHDOG_CLOCKS
+        still, moving = watchdog_clocks(block, knobs, limit)
+        # The harness does not see the beats of a GM in Python.
+        return (still, moving) if self.run.settings.gm == "hdl" else (moving // MOVING, moving)
 
     def _split(self, block: OpBlock) -> tuple[Batch, dict[int, SlotItem]]:
         """Returns the batch of ``block`` and the item of each slot."""
@@ -295,6 +310,8 @@ class Dispatcher(uvm_driver):
             await self._woken()
             with self.stopwatch.phase("drive"):
                 missing -= self._collect(batch)
+            if self.mailbox.stop_requested:
+                return
             if missing > 0 and self.mailbox.hang:
                 batch.hung = True
                 return
@@ -319,6 +336,8 @@ class CoverageCollector(uvm_subscriber):
         self.coverage = ConfigDB().get(self, "", "COVERAGE")
         self.stopwatch = ConfigDB().get(self, "", "STOPWATCH")
         self.run = ConfigDB().get(self, "", "RUN")
+        self.kept = self.stopwatch.elapsed
+        """Seconds of the run when its coverage was last written."""
 
     def write(self, checked: CheckedBatch) -> None:
         """Samples one batch, unless a probe has sent it."""
@@ -328,6 +347,9 @@ class CoverageCollector(uvm_subscriber):
             self.coverage.sample(checked.batch.block, checked.passed, checked.events)
             profile = self.run.profile
             self.coverage.sample_stress(checked, profile and profile.values)
+            if self.stopwatch.elapsed > self.kept + COVERAGE_SECONDS:
+                self.kept = self.stopwatch.elapsed
+                self.run.write_coverage()
 
 
 class PtoEnv(uvm_env):

@@ -24,6 +24,9 @@ LATENCY_KNOBS = tuple(name for name in KNOBS if name.endswith(("_latency", "_jit
 WATCHDOG_CLOCKS = 200_000
 """Clocks in which nothing moves that count as a hang, unless run or engines have their own."""
 
+MOVING = 16
+"""How many times as long a slot may take while beats are granted: a limit for endless ops."""
+
 CLOCKS_PER_ROW = 64
 """Most clocks of a row in addition to the memory latencies, stalls included."""
 
@@ -142,8 +145,8 @@ def flags_to_set(block: OpBlock) -> list[FlagSet]:
     return found
 
 
-def watchdog_clocks(block: OpBlock, knobs: Mapping[str, int], limit: int) -> int:
-    """Returns after how many clocks without a descriptor moving the batch counts as hung.
+def watchdog_clocks(block: OpBlock, knobs: Mapping[str, int], limit: int) -> tuple[int, int]:
+    """Returns after how many clocks a slot hangs that accepts and retires nothing.
 
     An op of many short rows legally takes long: each row may cost a whole memory latency. An op
     that moves nothing, a NOP or an illegal one, has no rows, whatever its counts are.
@@ -151,7 +154,10 @@ def watchdog_clocks(block: OpBlock, knobs: Mapping[str, int], limit: int) -> int
     Args:
         block: The ops of the batch.
         knobs: Values of the knobs in force.
-        limit: Clocks of the watchdog, for an op that takes no longer.
+        limit: Clocks of the watchdog, for a beat with the memory's least latency.
+
+    Returns:
+        The clocks without a beat, and those while beats are granted.
     """
     rows, blocks = _work(block)
     if block.expected_rule is not None:
@@ -159,8 +165,9 @@ def watchdog_clocks(block: OpBlock, knobs: Mapping[str, int], limit: int) -> int
         blocks[block.expected_rule > 0] = 0
     latency = sum(knobs[name] for name in LATENCY_KNOBS)
     clocks = rows * (latency + CLOCKS_PER_ROW) + blocks * CLOCKS_PER_BLOCK
-    clocks *= slowdown(knobs)
-    longest = float(clocks.max())
+    most = 2**32 - 1
+    still = limit + latency * slowdown(knobs)
+    longest = min(float(clocks.max()) * slowdown(knobs), 1e9)
     if block.flag_delay is not None:
         longest += max(0, int(block.flag_delay.max()))
-    return int(min(limit + min(longest, 1e9), 2**32 - 1))
+    return int(min(still, most)), int(min(MOVING * (limit + longest), most))

@@ -14,7 +14,7 @@ import numpy as np
 from tb.isa.ops import SLOTS
 
 MAGIC = 0x31584F424D4F5450
-VERSION = 5
+VERSION = 6
 NO_CLEAR = 0xFFFF_FFFF_FFFF_FFFF
 """``clear_bytes`` of a done record without a clear of a unit flag since the done before."""
 
@@ -35,9 +35,6 @@ NO_FAULT = 0xFFFF_FFFF
 
 MOVING_ON = 2
 """Value of ``hang``: beats are granted on and on; 1 means that nothing moves."""
-
-MOVING = 16
-"""How many times as long the watchdog waits while beats are granted, though nothing retires."""
 
 GRACE = 16
 """Clocks after the first error of a slot in which new bursts are not late."""
@@ -175,6 +172,8 @@ MAILBOX = np.dtype(
         ("pid", "<u4"),
         ("slots", "<u4"),
         ("cycles", "<u8"),
+        ("stop", "<u4"),
+        ("clock_ticks", "<u4"),
         ("heartbeat", "<u8"),
         ("checked", "<u8"),
         ("mismatches", "<u8"),
@@ -183,6 +182,7 @@ MAILBOX = np.dtype(
         ("wake_answer", "<u4"),
         ("watchdog_clocks", "<u4"),
         ("hang", "<u4"),
+        ("moving_clocks", "<u8"),
         ("hang_cycle", "<u8"),
         ("knob_version", "<u4"),
         ("knob_answer", "<u4"),

@@ -217,26 +217,28 @@ class Mailbox(MailboxView):
 
     # --- watchdog, reports --------------------------------------------------------------------
 
-    def set_watchdog_clocks(self, clocks: int) -> None:
-        """Sets after how many clocks a slot with work to do hangs, if nothing moves.
-
-        While beats are granted it hangs after :data:`~tb.harness.layout.MOVING` times as many
-        without an accepted or retired descriptor.
+    def set_watchdog_clocks(self, clocks: int, moving: int = 0) -> None:
+        """Sets after how many clocks a slot with a descriptor hangs.
 
         Args:
-            clocks: 0 turns the watchdog off.
+            clocks: Without an accepted or retired descriptor and without a beat; 0 turns the
+                watchdog off.
+            moving: Without an accepted or retired descriptor while beats are granted; 0 for no
+                limit.
 
         Raises:
             ValueError: Not in 0 to 2^32 - 1.
         """
-        if not 0 <= clocks < 1 << 32:
-            raise ValueError(f"watchdog_clocks is {clocks}: legal is 0 (off) to {(1 << 32) - 1}")
+        for value in (clocks, moving):
+            if not 0 <= value < 1 << 32:
+                raise ValueError(f"watchdog_clocks is {value}: legal is 0 (off) to {(1 << 32) - 1}")
+        self._array["moving_clocks"][0] = moving
         self._array["watchdog_clocks"][0] = clocks
 
     @property
     def watchdog_clocks(self) -> int:
-        """Clocks without accept, done or beat after which a slot hangs; 0: the watchdog is off."""
-        return int(self._array["watchdog_clocks"][0])
+        """Clocks without a descriptor after which a slot hangs, of the kind of the hang if any."""
+        return int(self._array["moving_clocks" if self.moves_on else "watchdog_clocks"][0])
 
     @property
     def moves_on(self) -> bool:
@@ -250,6 +252,10 @@ class Mailbox(MailboxView):
     def clear_hang(self) -> None:
         """Clears the verdict of the watchdog, after a reset."""
         self._array["hang"][0] = 0
+
+    def set_clock_ticks(self, ticks: int) -> None:
+        """Notes the steps of simulated time in a clock, for those who read the log."""
+        self._array["clock_ticks"][0] = ticks
 
     def report_progress(self, checked: int, mismatches: int) -> None:
         """Reports the counts of the scoreboard to the process that follows the run."""

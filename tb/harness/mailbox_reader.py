@@ -162,6 +162,16 @@ class MailboxView:
         return bool(self._array["hang"][0])
 
     @property
+    def stop_requested(self) -> bool:
+        """True once the process that follows the run has requested its end."""
+        return bool(self._array["stop"][0])
+
+    @property
+    def clock_ticks(self) -> int:
+        """Steps of simulated time in a clock; 0 before Python has started."""
+        return int(self._array["clock_ticks"][0])
+
+    @property
     def errors(self) -> int:
         """Errors of backends and checkers, with those that the rate limit did not print."""
         return int(self._array["errors"][0])
@@ -313,6 +323,10 @@ class MailboxReader(MailboxView):
         if header != (MAGIC, VERSION, MAILBOX.itemsize):
             raise MailboxError(f"{path} is no mailbox of version {VERSION}")
         return reader
+
+    def request_stop(self) -> None:
+        """Has the simulation end with its results so far, at its next clock."""
+        self._array["stop"] = 1
 
     @classmethod
     def _open(cls, path: Path) -> MailboxReader:

@@ -54,6 +54,12 @@ module pto_harness #(
   localparam FixSrcDataWidth = 512;  // of the fix slot's source port, whatever LocalDataWidth is
   localparam HalfClock = 5;  // ns
 
+`ifdef PTO_MAIN_CLOCKS
+  localparam Ahead = 1;  // `cycle` is that of the next edge when `report` toggles
+`else
+  localparam Ahead = 0;
+`endif
+
   // Written by Python.
   reg       rst_n_req = 1'b0;  // 0 asks for reset, at once; released with the clock
   reg [3:0] pin_mode = 4'd0;   // bit s: descriptors and dones of slot s go by pins

@@ -122,6 +122,26 @@ PtoTrace::PtoTrace() {
 }
 #endif
 
+// $stop and $finish of a design, in the form of pto_vpi.h, in place of VL_STOP_MT() and
+// VL_FINISH_MT(): the linker redirects the calls. The first is called after the message of an error,
+// too: the simulation goes on, as in other simulators, and tb/run/messages.py tells both apart.
+static void end_of(const char *task, const char *file, int line) {
+    VL_PRINTF("pto: %s: %s:%d, time %llu, scope -\n", task, file, line,
+              static_cast<unsigned long long>(main_time));
+}
+
+extern "C" void __wrap__Z10VL_STOP_MTPKciS0_b(const char *file, int line, const char *hier,
+                                              bool maybe) {
+    if (!maybe) return vl_stop(file, line, hier);
+    end_of("$stop", file, line);
+    fflush(stdout);
+}
+
+extern "C" void __wrap__Z12VL_FINISH_MTPKciS0_(const char *file, int line, const char *hier) {
+    if (*file) end_of("$finish", file, line);  // cocotb ends without a place
+    vl_finish(file, line, hier);
+}
+
 #ifdef PTO_MAIN_CLOCKS
 extern "C" int pto_tick(int pins, int active);
 

@@ -225,7 +225,8 @@ generate
     );
 
     pto_wait_monitor #(
-        .Slot(`PTO_SLOT_INDEX)
+        .Slot(`PTO_SLOT_INDEX),
+        .Ahead(Ahead)
     ) u_waits (
         .clk_i(`PTO_SLOT_PIN(clk)),
         .rst_ni(rst_n),

@@ -11,7 +11,8 @@
 
 module pto_wait_monitor #(
     parameter Slot = 0,       // number of the slot in the mailbox
-    parameter AddrWidth = 40  // bits of a GM address
+    parameter AddrWidth = 40, // bits of a GM address
+    parameter Ahead = 0       // at a report `cycle` is that of the next edge
 ) (
     input  wire                 clk_i,
     input  wire                 rst_ni,
@@ -109,9 +110,9 @@ module pto_wait_monitor #(
     end
   end
 
-  // Clocks that a channel has waited up to the last edge, still numbered `cycle`.
+  // Clocks that a channel has waited up to the last edge.
   function [31:0] waited(input integer index);
-    waited = waits_q[index] === 1'b1 ? cycle - rose[index] + 32'd1 : 32'd0;
+    waited = waits_q[index] === 1'b1 ? cycle - Ahead - rose[index] + 32'd1 : 32'd0;
   endfunction
 
   function [31:0] counted(input integer index);

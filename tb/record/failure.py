@@ -39,7 +39,8 @@ class Failure(BaseModel):
     Attributes:
         kind: Kind: ``data``, ``guard``, ``stray``, ``page`` (bytes); ``tag``, ``status``,
             ``rule``, ``address``, ``early`` (reports of the done channel); ``flags``, ``access``,
-            ``late burst``, ``stimulus``, ``protocol``, ``hang``; ``speed`` for a stream slower
+            ``late burst``, ``stimulus``, ``protocol``, ``hang``; ``design`` for an error that the
+            design itself reports; ``speed`` for a stream slower
             than its limit, ``leak`` for an engine that holds less at the end, ``check`` for a
             check of a test itself, ``crash`` for what was in flight when the simulator ended.
         slot, op: Slot and op or legacy form, or empty where none is known.

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tb.common.text import counted, percent_text
 from tb.record.capacity import CapacityFigure
 from tb.record.failure import Failure
+from tb.record.message import DesignMessage
 from tb.record.outside import OutsideGroup
 from tb.record.settings import DEFAULT_PROFILE, RunSettings
 from tb.record.speed import SpeedFigure
@@ -46,7 +47,17 @@ class Mark(BaseModel):
 
 
 class Times(BaseModel):
-    """Wall seconds of a run, and its course. Two equal runs differ in these keys alone."""
+    """Wall seconds of a run, and its course. Two equal runs differ in these keys alone.
+
+    Attributes:
+        total: Of all, the sum of the next four.
+        build: Of the build, also of one that was interrupted.
+        simulator: In which Python waited for the simulator.
+        python: Of Python in the simulator; ``python_split`` has its parts.
+        start_end: The rest: plan, start of the simulator, verdict.
+        python_split: Parts of ``python``.
+        course: How far the run was in between.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -54,8 +65,14 @@ class Times(BaseModel):
     build: float = 0.0
     simulator: float = 0.0
     python: float = 0.0
+    start_end: float = 0.0
     python_split: dict[str, float] = Field(default_factory=dict)
     course: list[Mark] = Field(default_factory=list)
+
+    def close(self, total: float) -> None:
+        """Sets the total, and with it the rest that no other part has."""
+        self.total = total
+        self.start_end = max(0.0, total - self.build - self.simulator - self.python)
 
 
 class CoverageSummary(BaseModel):
@@ -297,12 +314,17 @@ class RunRecord(RunCounters, RunHead):
         refused: Programs that could not run.
         counts: How many there are of both; None for a run of other tests.
         claims: Sentences about engines whose manifests claim other knobs than the run's profile.
+        messages: What the design printed by severity tasks and assertions, and where it ended the
+            simulation.
+        design_errors: How many of them fail the run.
     """
 
     programs: list[ProgramReport] = Field(default_factory=list)
     refused: list[RefusedProgram] = Field(default_factory=list)
     counts: ProgramCounts | None = None
     claims: list[str] = Field(default_factory=list)
+    messages: list[DesignMessage] = Field(default_factory=list)
+    design_errors: int = 0
     times: Times = Field(default_factory=Times)
 
     @property
@@ -336,6 +358,8 @@ class RunRecord(RunCounters, RunHead):
         word = "PASS" if self.passed else "FAIL"
         why = "" if self.passed else f" ({self.status})"
         errors = f", {self.protocol_errors} protocol errors" if self.protocol_errors else ""
+        if self.design_errors:
+            errors += f", {counted(self.design_errors, 'error')} of the design"
         if self.counts is not None and self.counts.run + len(self.refused) > 1:
             word, why = f"{word}{why}", f" {self.counts.text()};"
         missing = dict.fromkeys(x for each in self.programs for x in each.not_executed)

@@ -34,6 +34,7 @@ _TITLES = {
     "late burst": "burst after an error",
     "stimulus": "stimulus and model disagree",
     "protocol": "protocol",
+    "design": "reported by the design",
     "hang": "hang",
     "speed": "slower than its limit",
     "leak": "holds less at the end",

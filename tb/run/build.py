@@ -34,6 +34,8 @@ from tb.setup import tools, verilator
 CONFIGURATION = "pto_dut.vh"
 MAIN_CLOCKS = "PTO_MAIN_CLOCKS"
 """Macro of harness and main loop: the loop makes the clocks (tb/hdl/pto_main.cpp)."""
+WRAPPED = ("-LDFLAGS", "-Wl,--wrap=_Z10VL_STOP_MTPKciS0_b -Wl,--wrap=_Z12VL_FINISH_MTPKciS0_")
+"""Functions of Verilator that a design calls and that tb/hdl/pto_main.cpp replaces."""
 TOGGLE_WIDTH = 64
 """Toggles of wider signals are not counted: they carry data, which every run compares byte by byte,
 and they take half the time of such a build."""
@@ -185,6 +187,7 @@ def _verilator_args(plan: BuildPlan) -> list[str]:
         f"-I{MEMORY}",
         "-LDFLAGS",
         "-rdynamic",
+        *WRAPPED,
     ]
     if not plan.axi_pins:
         words += ["-CFLAGS", f"-D{MAIN_CLOCKS}"]

@@ -18,7 +18,7 @@ from tb.common.text import percent_text
 from tb.record.outside import counts_text
 from tb.record.record import ProgramReport, RunRecord, ScheduleReport
 from tb.record.summary import kinds_of
-from tb.run.folder import WAVES
+from tb.run.folder import WAVES, readable_waves
 from tb.run.plan import RunPlan
 
 PLAIN_INTERVAL_SECONDS = 5.0
@@ -133,6 +133,8 @@ class Console:
         if record.injected:
             counts = ", ".join(f"{name} {count}" for name, count in record.injected.items())
             self.say(f"  injected          {counts}")
+        for one in record.messages:
+            self.say(f"  {'design':<17} {one.text_line}")
         times = record.times
         self.say(
             f"  checked           {record.bytes_checked} bytes, every memory "
@@ -141,7 +143,8 @@ class Console:
         split = ", ".join(f"{name} {value:.1f}" for name, value in times.python_split.items())
         self.say(
             f"  time              {times.total:.1f} s: build {times.build:.1f}, "
-            f"simulator {times.simulator:.1f}, Python {times.python:.1f} ({split})"
+            f"simulator {times.simulator:.1f}, Python {times.python:.1f} ({split}), "
+            f"start and end {times.start_end:.1f}"
         )
         cover = record.coverage
         percent = percent_text(cover.percent)
@@ -149,7 +152,8 @@ class Console:
         self.say(f"  record            {relative(target)}, more in {relative(folder)}")
         for waves in (folder / name for name in WAVES if (folder / name).exists()):
             command = shlex.join(["surfer", relative(waves)])
-            self.say(f"  waves             {relative(waves)}: {command}, or gtkwave")
+            how = f"{command}, or gtkwave" if readable_waves(waves) else "lost, it was not closed"
+            self.say(f"  waves             {relative(waves)}: {how}")
         if printed := sorted((folder / "repro").glob("*/README.txt")):
             names = ", ".join(path.parent.name for path in printed)
             self.say(f"  repro             {relative(folder / 'repro')}: {names}")

@@ -41,6 +41,16 @@ CODE_COUNTS = "coverage.dat.gz"
 WAVES = ("waves.fst", "waves.vcd")
 """Names of the waves; which one depends on the simulator."""
 
+_FST_HEADER = (0).to_bytes(1) + (329).to_bytes(8)
+"""Type and length of the first block of a file that was closed."""
+
+
+def readable_waves(path: Path) -> bool:
+    """Returns whether waves can be opened: FST has its header only when it was closed."""
+    with path.open("rb") as file:
+        return path.suffix != ".fst" or file.read(len(_FST_HEADER)) == _FST_HEADER
+
+
 COVERAGE_TABLE = "coverage.txt"
 """Functional coverage as a table with every hole."""
 

@@ -8,6 +8,7 @@ op in ``left_out`` with the reason. See docs/failures.md, "Empty runs".
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,14 +17,16 @@ from pathlib import Path
 from cocotb_tools.check_results import get_results
 
 from tb.common.errors import PtoError
+from tb.common.text import counted
 from tb.harness.hang_report import in_flight_failures
 from tb.harness.mailbox_reader import MailboxReader, Snapshot
 from tb.harness.protocol import protocol_failure
-from tb.record.record import OpCount, RunRecord, RunStatus
+from tb.record.record import CoverageSummary, OpCount, RunRecord, RunStatus
 from tb.record.settings import RunSettings
 from tb.run.exchange import SimResult
-from tb.run.folder import MAILBOX, RESULT, RESULTS_XML
+from tb.run.folder import COVERAGE, MAILBOX, RESULT, RESULTS_XML
 from tb.run.launch import Simulation
+from tb.run.messages import last_words
 from tb.run.plan import RunPlan
 
 
@@ -32,18 +35,20 @@ def judge(plan: RunPlan, simulation: Simulation, record: RunRecord) -> None:
     folder = plan.folder
     if simulation.stalled or not (folder / RESULT).exists():
         _judge_without_result(record, simulation, folder)
-        return
+    else:
+        _judge_result(plan, simulation, record)
+    _judge_messages(simulation, record)
+
+
+def _judge_result(plan: RunPlan, simulation: Simulation, record: RunRecord) -> None:
+    """Fills the record of a simulation that has written a result."""
+    folder = plan.folder
     result = SimResult.model_validate_json((folder / RESULT).read_text())
     judged = verdict(result, plan.settings, plan.served, fixed_length=plan.test.fixed_length)
-    for name, value in result.counters().items():
-        setattr(record, name, value)
+    _copy(result, record)
     record.status = judged.status
     record.message = judged.message
     record.left_out = [*plan.left_out, *result.left_out, *judged.left_out]
-    record.times.simulator = result.simulator_seconds
-    record.times.python = sum(result.python_split.values())
-    record.times.python_split = result.python_split
-    record.times.course = result.course
     if record.status == "pass" and _raised(folder):
         record.status = "error"
         record.message = f"the test raised an exception after its result; see {simulation.log}"
@@ -55,6 +60,35 @@ def judge(plan: RunPlan, simulation: Simulation, record: RunRecord) -> None:
         )
 
 
+def _copy(result: SimResult, record: RunRecord) -> None:
+    """Copies the figures of a result."""
+    for name, value in result.counters().items():
+        setattr(record, name, value)
+    record.times.simulator = result.simulator_seconds
+    record.times.python = sum(result.python_split.values())
+    record.times.python_split = result.python_split
+    record.times.course = result.course
+
+
+def _judge_messages(simulation: Simulation, record: RunRecord) -> None:
+    """Notes the messages of the design; an error that is not expected fails the run.
+
+    The end of a simulation by the design is the reason of a run without a result.
+    """
+    record.messages = simulation.messages
+    failed = [one for one in record.messages if one.fails]
+    record.design_errors = sum(one.count for one in failed)
+    for one in failed:
+        record.note(one.failure())
+    if failed and record.status != "hang":
+        record.status = "fail"
+        ended = next((one for one in failed if one.severity not in ("error", "warning")), None)
+        what = f"the design ended the simulation: {ended.what}, {ended.place}" if ended else ""
+        reported = f"{counted(record.design_errors, 'error')} reported by the design"
+        others = record.message if record.mismatches or record.protocol_errors else ""
+        record.message = "; ".join(filter(None, (what or reported, others)))
+
+
 def _raised(folder: Path) -> bool:
     """Returns whether a phase of the test raised after the one that wrote the result."""
     results = folder / RESULTS_XML
@@ -62,8 +96,10 @@ def _raised(folder: Path) -> bool:
 
 
 def _judge_without_result(record: RunRecord, simulation: Simulation, folder: Path) -> None:
-    """Fills the record of a simulation that was ended or crashed, from its mailbox."""
-    tail = "\n".join(simulation.log.read_text(errors="replace").splitlines()[-12:])
+    """Fills the record of a simulation that was ended or crashed, from its mailbox.
+
+    One that was ended by request has a result with all its figures, too.
+    """
     if simulation.stalled:
         record.status = "hang"
         limits = record.settings
@@ -77,22 +113,41 @@ def _judge_without_result(record: RunRecord, simulation: Simulation, folder: Pat
         record.status = "crash"
         code = simulation.exit_code
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        record.message = f"the simulator ended without a result ({how}); last lines:\n{tail}"
+        words = last_words(simulation.log.read_text(errors="replace"))
+        record.message = f"the simulator ended without a result ({how}); last lines:\n{words}"
     snapshot = note_progress(record, folder)
     for failure in in_flight_failures(snapshot, record.status, how) if snapshot else ():
         record.note(failure)
 
 
 def note_progress(record: RunRecord, folder: Path) -> Snapshot | None:
-    """Fills the record of a run without a result from its mailbox; returns the mailbox's state."""
+    """Fills the record of a run that was ended, from its result if it has one, or its mailbox.
+
+    Returns:
+        The mailbox's state, None without a mailbox.
+    """
     if not (folder / MAILBOX).exists():
         return None
     snapshot = MailboxReader.open(folder / MAILBOX).snapshot()
+    if (folder / RESULT).exists():
+        _copy(SimResult.model_validate_json((folder / RESULT).read_text()), record)
+        return snapshot
     now = snapshot.progress
     record.transactions = now.checked
     record.mismatches = now.mismatches
     record.protocol_errors = now.errors
     record.clocks = now.cycles
+    if (folder / COVERAGE).exists():
+        from tb.coverage.export.exchange import from_json
+
+        kept = from_json(json.loads((folder / COVERAGE).read_text()))
+        record.coverage = CoverageSummary(
+            percent=kept.percent,
+            covered=kept.covered,
+            bins=kept.total,
+            groups={name: counts.percent for name, counts in kept.groups.items()},
+            file=str(folder / COVERAGE),
+        )
     for text in snapshot.messages:
         record.note(protocol_failure(text, f"protocol: {text}"))
     return snapshot

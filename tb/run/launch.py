@@ -14,8 +14,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -27,6 +27,7 @@ from cocotb_tools import runner as cocotb_runner
 from tb.common.errors import PtoError, ToolError
 from tb.common.paths import HDL, ROOT, relative
 from tb.common.processes import end_with_parent
+from tb.record.message import DesignMessage
 from tb.run.products import builds_folder
 
 RECIPE = ".recipe"
@@ -82,12 +83,14 @@ class Simulation:
         seconds: Wall seconds from start to end.
         log: File with its output.
         stalled: It was ended because nothing moved for the wall limit.
+        messages: Messages of the design in its output.
     """
 
     exit_code: int
     seconds: float
     log: Path
     stalled: bool = False
+    messages: list[DesignMessage] = field(default_factory=list)
 
 
 class Process(Protocol):
@@ -146,11 +149,17 @@ class Watch:
     launcher: Launcher = NEW_PROCESS
     poll: Callable[[], None] = lambda: None
     stalled: Callable[[], bool] = lambda: False
+    request_stop: Callable[[], None] | None = None
     result: Simulation | None = None
 
 
-def _end_process(process: Process) -> None:
-    """Ends a process group: first by SIGTERM, then by SIGKILL."""
+def _end_process(process: Process, request_stop: Callable[[], None] | None) -> None:
+    """Ends a process group: by request, so that it writes its results, by SIGTERM, by SIGKILL."""
+    if request_stop is not None:
+        request_stop()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(KILL_GRACE_SECONDS)
+            return
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
@@ -201,7 +210,7 @@ class Watched(cocotb_runner.Runner):
                         break
             finally:
                 if process.poll() is None:
-                    _end_process(process)
+                    _end_process(process, watch.request_stop)
         watch.result = Simulation(
             process.returncode, time.monotonic() - start, watch.log, stalled=stalled
         )

@@ -118,7 +118,7 @@ def run_once(
                 where=str(error.filename or folder),
                 remedy="make it writable, or free disk space",
             ) from None
-        record.times.total = time.monotonic() - start
+        record.times.close(time.monotonic() - start)
         write_json(target, record)
     if refused is not None:
         raise refused
@@ -142,10 +142,13 @@ def _run(
     empty(plan.folder)
     if files is not None:
         files.stage(plan.folder)
-    with console.building(plan):
-        built = build(plan.build, inputs=inputs)
+    start = time.monotonic()
+    try:
+        with console.building(plan):
+            built = build(plan.build, inputs=inputs)
+    finally:
+        record.times.build = time.monotonic() - start
     record.simulator_version = built.version
-    record.times.build = built.seconds
     with console.progress(plan.expected) as progress:
         simulation = simulate_run(plan, built, progress, launcher)
     judge(plan, simulation, record)

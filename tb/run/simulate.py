@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tb.common.paths import RESULT_ENV, SETTINGS_ENV
+from tb.common.paths import RESULT_ENV, SETTINGS_ENV, relative
 from tb.dut.user_code import USER_TEST_ENV
 from tb.harness.mailbox_reader import MAILBOX_ENV, MailboxReader
+from tb.record.settings import RunSettings
 from tb.run.build import Build
 from tb.run.exchange import SimSettings
 from tb.run.folder import CODE_COVERAGE, COVERAGE, LOG, MAILBOX, RESULT, RESULTS_XML, SETTINGS
@@ -25,6 +26,7 @@ from tb.run.launch import (
     library_path,
     new_runner,
 )
+from tb.run.messages import CLOCK_TICKS, MessageReader
 from tb.run.plan import RunPlan
 from tb.run.recipes import TOP
 from tb.setup import tools
@@ -57,8 +59,14 @@ def simulate_run(
     )
     (folder / SETTINGS).write_text(inputs.model_dump_json(indent=2) + "\n")
     reader = MailboxReader.create(folder / MAILBOX)
-    watch = _ProgressWatch(reader, settings.wall_limit, settings.time_limit, progress)
-    return simulate(
+    messages = MessageReader(
+        plan.build.sim,
+        folder / LOG,
+        [relative(Path(name)) for one in plan.build.manifests for name in one.sources],
+        [text for one in plan.build.manifests for text in one.expected_messages],
+    )
+    watch = _ProgressWatch(reader, settings, progress, messages)
+    simulation = simulate(
         built,
         module=test.module,
         class_name=test.class_name,
@@ -71,26 +79,31 @@ def simulate_run(
             USER_TEST_ENV: test.file,
         },
         python_path=(test.folder,) if test.folder else (),
-        poll=watch.poll,
-        stalled=watch.stalled,
-        launcher=launcher,
+        watch=Watch(folder / LOG, launcher, watch.poll, watch.stalled, reader.request_stop),
         waves_window=(settings.waves_from, settings.waves_to),
     )
+    messages.ticks = reader.clock_ticks or CLOCK_TICKS
+    messages.read(ended=True)
+    simulation.messages = messages.messages
+    return simulation
 
 
 class _ProgressWatch:
-    """Follows a run through its mailbox: progress for the console, stalls for the wall limit."""
+    """Follows a run: progress for the console, stalls for the wall limit, errors of the design."""
 
     def __init__(
         self,
         reader: MailboxReader,
-        limit: float,
-        time_limit: float,
+        settings: RunSettings,
         progress: Callable[[int, int, int], None],
+        messages: MessageReader,
     ) -> None:
         self._reader = reader
-        self._limit = limit
-        self._end = time.monotonic() + time_limit if time_limit else float("inf")
+        self._limit = settings.wall_limit
+        self._most_errors = settings.mismatch_limit
+        self._messages = messages
+        limit = settings.time_limit
+        self._end = time.monotonic() + limit if limit else float("inf")
         self._progress = progress
         self._seen: tuple[int, ...] = ()
         self._moved = time.monotonic()
@@ -103,6 +116,10 @@ class _ProgressWatch:
             self._seen = marks
             self._moved = time.monotonic()
         self._progress(now.checked, now.mismatches, now.cycles)
+        self._messages.ticks = self._reader.clock_ticks or CLOCK_TICKS
+        self._messages.read()
+        if self._messages.stopped or self._messages.failed >= self._most_errors:
+            self._reader.request_stop()
 
     def stalled(self) -> bool:
         """True when nothing has moved for the wall limit, or when the run's time is up."""
@@ -141,9 +158,7 @@ def simulate(
     seed: int,
     run_dir: Path,
     env: Mapping[str, str],
-    poll: Callable[[], None] = lambda: None,
-    stalled: Callable[[], bool] = lambda: False,
-    launcher: Launcher = NEW_PROCESS,
+    watch: Watch | None = None,
     python_path: Sequence[str] = (),
     waves_window: tuple[int, int] = (0, 0),
 ) -> Simulation:
@@ -156,19 +171,17 @@ def simulate(
         seed: Seed of Python's ``random`` in the simulation.
         run_dir: Where log, results and waves go.
         env: More environment variables.
-        poll: Called about twenty times a second while the simulator runs.
-        stalled: Called then, too; True ends the simulator.
-        launcher: How the simulator is started.
+        watch: How the simulator is started and followed; None for a new process that is not.
         python_path: Folders that its Python searches for modules first.
         waves_window: Clocks from and to which waves are recorded; a second one of 0 is the end.
             Verilator and Icarus keep to it.
     """
     plan = built.plan
     runner = new_runner(plan.sim)
-    watch = Watch(run_dir / LOG, launcher, poll, stalled)
+    watch = watch or Watch(run_dir / LOG)
     runner.watch = watch
     test_args = list(built.run_args)
-    extra = list(launcher.plusargs)
+    extra = list(watch.launcher.plusargs)
     if plan.waves:
         name = "waves.fst" if plan.sim == "icarus" or tools.fst_headers().ok else "waves.vcd"
         if plan.sim == "verilator":

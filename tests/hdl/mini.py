@@ -17,6 +17,8 @@ from tb.dut.manifest import Capabilities, Manifest, reference_manifests
 from tb.harness.mailbox_reader import MAILBOX_ENV, MailboxReader
 from tb.isa.spaces import Space
 from tb.run.build import Build, build
+from tb.run.folder import LOG
+from tb.run.launch import Watch
 from tb.run.plan import BuildPlan
 from tb.run.simulate import simulate
 
@@ -139,7 +141,7 @@ def run(
         class_name=",".join(tests),
         seed=1,
         run_dir=folder,
-        stalled=lambda: time.monotonic() > limit,
+        watch=Watch(folder / LOG, stalled=lambda: time.monotonic() > limit),
         env={
             MAILBOX_ENV: str(folder / "mailbox"),
             LIBRARY_ENV: str(built.library or ""),

@@ -25,7 +25,6 @@ from tb.harness.layout import (
     HITS,
     KNOBS,
     LAYOUTS,
-    MOVING,
     NO_FAULT,
     RING,
     MailboxError,
@@ -764,22 +763,23 @@ def test_the_watchdog_needs_stuck_work(backends: Backends) -> None:
 
 def test_a_granted_beat_is_progress_for_a_while(backends: Backends) -> None:
     box = backends.box
-    box.set_watchdog_clocks(50)
+    box.set_watchdog_clocks(50, moving=800)
+    assert box.watchdog_clocks == 50
     box.submit_block(SLOT, np.zeros((1, 16)), [4])
     backends.tick()
     backends.pop()
     backends.library.pto_desc_accept(SLOT)
     data = random_bytes(32).ctypes.data
-    for _ in range(MOVING - 1):
+    for _ in range(17):
         backends.library.pto_local_read(SLOT, 0, int(Space.L1), 0, 32, data)
-        backends.tick(49)
+        backends.tick(47)
     assert not box.progress().hang
-    assert box.moved_bytes(SLOT) == 32 * (MOVING - 1)
-    for _ in range(2):
-        backends.library.pto_local_write(SLOT, int(Space.L1), 0, 32, 0, data)
-        backends.tick(40)
+    assert box.moved_bytes(SLOT) == 32 * 17
+    backends.library.pto_local_write(SLOT, int(Space.L1), 0, 32, 0, data)
+    assert backends.tick() & TICK_WAKE
     assert box.progress().hang
     assert box.moves_on
+    assert box.watchdog_clocks == 800
     box.clear_hang()
     backends.retire()
     assert box.moved_bytes(SLOT) == 0
@@ -790,6 +790,30 @@ def test_a_granted_beat_is_progress_for_a_while(backends: Backends) -> None:
     backends.tick(50)
     assert box.progress().hang
     assert not box.moves_on
+
+
+def test_a_slot_hangs_though_others_move(backends: Backends) -> None:
+    box = backends.box
+    box.set_watchdog_clocks(50, moving=800)
+    other = SLOT + 1
+    for slot in (SLOT, other):
+        box.submit_block(slot, np.zeros((2, 16)), [4, 5])
+        backends.tick()
+        backends.pop(slot)
+        backends.library.pto_desc_accept(slot)
+    data = random_bytes(32).ctypes.data
+    backends.tick(48)
+    backends.library.pto_local_read(other, 0, int(Space.L1), 0, 32, data)
+    assert backends.tick() & TICK_WAKE
+    assert box.progress().hang
+    assert not box.moves_on
+
+
+def test_a_request_to_stop_wakes_python_once(backends: Backends) -> None:
+    backends.tick(10)
+    backends.box._array["stop"][0] = 1
+    assert backends.tick() & TICK_WAKE
+    assert not backends.tick() & TICK_WAKE
 
 
 # --- knobs, errors ----------------------------------------------------------------------------

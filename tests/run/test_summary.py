@@ -149,7 +149,11 @@ def test_waves_have_their_path_and_the_command_that_opens_them(
 ) -> None:
     Console().show(record_of(), (), Path("record.json"), tmp_path)
     assert "  waves " not in capsys.readouterr().out
-    (tmp_path / "waves.fst").touch()
-    Console().show(record_of(), (), Path("record.json"), tmp_path)
     path = tmp_path / "waves.fst"
+    for unclosed in (b"", bytes(9), bytes(7) + b"\1\x48"):
+        path.write_bytes(unclosed)
+        Console().show(record_of(), (), Path("record.json"), tmp_path)
+        assert f"  waves             {path}: lost" in capsys.readouterr().out
+    path.write_bytes(bytes(7) + b"\1\x49")
+    Console().show(record_of(), (), Path("record.json"), tmp_path)
     assert f"  waves             {path}: surfer {path}, or gtkwave\n" in capsys.readouterr().out

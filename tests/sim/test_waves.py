@@ -95,14 +95,40 @@ def test_waves_of_a_simulation_that_had_to_be_ended_can_be_read(tmp_path: Path) 
     assert times(folder) == (0, 300)
 
 
-def end_at(mailbox: Path, clock: int) -> None:
-    """Makes the simulator of a run end after a number of clocks."""
+@pytest.mark.parametrize("sim", ["verilator", "icarus"])
+def test_an_interrupted_run_keeps_what_it_has(sim: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    ending = Thread(target=end_at, args=(folder / MAILBOX, 4000), kwargs={"interrupt": True})
+    ending.start()
+    record = run(folder, sim=sim, transactions=1_000_000, timeline=True)
+    ending.join()
+    assert (record.status, record.exit_code) == ("interrupted", 130)
+    assert record.transactions == sum(count.sent for count in record.ops.values()) > 0
+    assert record.bytes_checked > 0
+    assert record.mismatches == record.protocol_errors == 0
+    assert record.coverage.covered > 0
+    assert 4000 < record.clocks < 1_000_000
+    first, last = times(folder)
+    assert (first, last) == (0, pytest.approx(record.clocks, abs=2))
+    ops = [event for event in json.loads((folder / TIMELINE).read_text()) if event["ph"] == "X"]
+    assert len(ops) == record.transactions
+    parts = record.times
+    known = parts.build + parts.simulator + parts.python + parts.start_end
+    assert known == pytest.approx(parts.total)
+    assert sum(parts.python_split.values()) == pytest.approx(parts.python)
+
+
+def end_at(mailbox: Path, clock: int, *, interrupt: bool = False) -> None:
+    """Makes the simulator of a run end after a number of clocks, or interrupts the run."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         with suppress(OSError, MailboxError):
             reader = MailboxReader.open(mailbox)
-            if reader.cycles > clock:
-                os.kill(reader.pid, signal.SIGTERM)
+            if reader.cycles > clock and (reader.progress().checked or not interrupt):
+                if interrupt:
+                    os.kill(os.getpid(), signal.SIGINT)
+                else:
+                    os.kill(reader.pid, signal.SIGTERM)
                 return
         time.sleep(0.01)
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define PTO_MAGIC UINT64_C(0x31584f424d4f5450) /* "PTOMBOX1" */
-#define PTO_VERSION 5u
+#define PTO_VERSION 6u
 #define PTO_SLOTS 4
 #define PTO_RING 1024
 #define PTO_DESC_WORDS 16
@@ -24,7 +24,6 @@
 #define PTO_ERROR_TEXT 256
 #define PTO_NO_CLEAR UINT64_MAX
 #define PTO_NO_FAULT UINT32_MAX /* an error that was not injected: outside of a memory, gm_limit */
-#define PTO_MOVING 16           /* times watchdog_clocks for a slot whose beats are granted */
 #define PTO_GRACE 16            /* clocks after an error in which new bursts are not late */
 
 enum pto_space {
@@ -166,6 +165,8 @@ struct pto_mailbox {
   uint32_t pid;     /* H */
   uint32_t slots;   /* H: bit s: slot s has an engine */
   uint64_t cycles;  /* H */
+  uint32_t stop;    /* M: 1 has Python end the run before its time */
+  uint32_t clock_ticks; /* P: steps of simulated time in a clock */
 
   uint64_t heartbeat;  /* P: changes with each step of progress in Python */
   uint64_t checked;    /* P: transactions checked */
@@ -174,8 +175,9 @@ struct pto_mailbox {
   uint64_t wake_at[PTO_SLOTS]; /* P: wake when every slot has retired so many */
   uint32_t wake_request;       /* P: counts requests */
   uint32_t wake_answer;        /* H: the last request answered */
-  uint32_t watchdog_clocks;    /* P: 0 is off */
+  uint32_t watchdog_clocks;    /* P: for a slot without a beat; 0 is off */
   uint32_t hang;               /* H sets, P clears: 1 nothing moves, 2 bytes move without an end */
+  uint64_t moving_clocks;      /* P: for a slot whose beats are granted */
   uint64_t hang_cycle;         /* H */
 
   uint32_t knob_version; /* P: counts changes of knobs, faults, aim and gm_limit */

@@ -37,7 +37,7 @@ void pto_reset(int slots) {
 }
 
 /* True when the next descriptor of the ring may be offered. */
-static int offerable(int slot, int *waiting_for_gap) {
+static int offerable(int slot) {
   struct pto_slot *s = &g.box->slot[slot];
   struct feeder *f = &g.feeder[slot];
   if (s->offered >= s->submitted) return 0;
@@ -52,9 +52,7 @@ static int offerable(int slot, int *waiting_for_gap) {
     f->seen = s->offered + 1;
     f->since = g.cycle - 1; /* the edge of the accept */
   }
-  if (g.cycle - f->since >= desc->gap) return 1;
-  *waiting_for_gap = 1;
-  return 0;
+  return g.cycle - f->since >= desc->gap;
 }
 
 /* Copies the faults; one that was not set again continues its counts. */
@@ -117,15 +115,57 @@ static int __attribute__((noinline)) watched(void) {
   return g.watch << TICK_WATCH_BIT;
 }
 
+/* A slot has accepted or retired a descriptor. */
+static void progress(int slot) {
+  g.feeder[slot].progress_cycle = g.feeder[slot].moved_cycle = g.cycle;
+}
+
+/* Looks for a slot that hangs: one with a descriptor, offered or accepted. Sets the clock at which
+ * to look next; returns the TICK_ flags of a hang. */
+static int __attribute__((noinline)) watchdog(void) {
+  struct pto_mailbox *box = g.box;
+  uint64_t limit = box->watchdog_clocks, moving = box->moving_clocks;
+  int flags = 0;
+  g.watch_limit = box->watchdog_clocks;
+  g.watch_due = NEVER;
+  if (!limit) return 0;
+  for (int slot = 0; slot < PTO_SLOTS; slot++) {
+    struct pto_slot *s = &box->slot[slot];
+    struct feeder *f = &g.feeder[slot];
+    if (s->offered == s->done || unit_flags.next != NEVER) progress(slot);
+    uint64_t due = f->moved_cycle + limit;
+    int moves = g.cycle < due;
+    if (moving && f->progress_cycle + moving < due) due = f->progress_cycle + moving;
+    if (g.cycle >= due) {
+      if (!box->hang) {
+        box->hang = moves ? 2 : 1;
+        box->hang_cycle = g.cycle;
+        fprintf(stderr, "pto: watchdog: %s accepted and retired nothing for %llu clocks, cycle %llu\n",
+                slot_names[slot], (unsigned long long)(g.cycle - f->progress_cycle),
+                (unsigned long long)g.cycle);
+        fflush(stderr);
+        flags = TICK_WAKE | TICK_STATE;
+      }
+      progress(slot);
+      due = g.cycle + limit;
+    }
+    if (due < g.watch_due) g.watch_due = due;
+  }
+  return flags;
+}
+
 /* Once a clock, half a clock before the edge that it counts; `pins` has a bit for each slot with
  * descriptors from pins, `active` for each with activity. Returns the TICK_ flags. */
 int pto_tick(int pins, int active) {
   struct pto_mailbox *box;
-  int flags = 0, work = 0, gap = 0;
+  int flags = 0;
   need_init();
   box = g.box;
   box->cycles = ++g.cycle;
-  if (unlikely(g.cycle >= unit_flags.next)) set_due_flags(g.cycle);
+  if (unlikely(g.cycle >= unit_flags.next)) {
+    set_due_flags(g.cycle);
+    for (int slot = 0; slot < PTO_SLOTS; slot++) progress(slot);
+  }
   if (unlikely(box->knob_version != box->knob_answer)) {
     box->knob_answer = box->knob_version;
     load_faults();
@@ -141,14 +181,10 @@ int pto_tick(int pins, int active) {
   for (int slot = 0; slot < PTO_SLOTS; slot++) {
     struct pto_slot *s = &box->slot[slot];
     struct feeder *f = &g.feeder[slot];
-    if (s->done != s->submitted) {
-      work = 1;
-      if (!(pins >> slot & 1) && offerable(slot, &gap)) flags |= 1 << slot;
-    }
+    if (s->done != s->submitted && !(pins >> slot & 1) && offerable(slot)) flags |= 1 << slot;
     if ((active | flags) >> slot & 1) f->busy_cycle = g.cycle;
     if (!g.idle_clocks || g.cycle - f->busy_cycle <= g.idle_clocks) flags |= TICK_RUN << slot;
   }
-  if (!work || gap || unit_flags.next != NEVER) g.progress_cycle = g.cycle;
   if (box->wake_request != box->wake_answer) {
     int all = 1;
     for (int slot = 0; slot < PTO_SLOTS; slot++) all &= box->slot[slot].done >= box->wake_at[slot];
@@ -163,19 +199,13 @@ int pto_tick(int pins, int active) {
     box->wake_answer = box->wake_request; /* this is the change that was requested */
     flags |= TICK_WAKE | TICK_STATE;
   }
-  uint64_t stuck = g.cycle - g.progress_cycle, limit = box->watchdog_clocks;
-  if (unlikely(limit && stuck >= limit &&
-               (g.cycle - g.moved_cycle >= limit || stuck >= limit * PTO_MOVING))) {
-    g.progress_cycle = g.cycle;
-    if (!box->hang) {
-      box->hang = g.cycle - g.moved_cycle >= limit ? 1 : 2;
-      box->hang_cycle = g.cycle;
-      fprintf(stderr, "pto: watchdog: nothing accepted or retired for %llu clocks, cycle %llu\n",
-              (unsigned long long)stuck, (unsigned long long)g.cycle);
-      fflush(stderr);
-      flags |= TICK_WAKE | TICK_STATE;
-    }
+  if (unlikely(box->stop != g.stopped)) {
+    g.stopped = box->stop;
+    box->wake_answer = box->wake_request;
+    flags |= TICK_WAKE | TICK_STATE;
   }
+  if (unlikely(g.cycle >= g.watch_due || box->watchdog_clocks != g.watch_limit))
+    flags |= watchdog();
   return flags;
 }
 
@@ -184,6 +214,7 @@ int pto_desc_pop(int slot, uint32_t *words) {
   struct pto_slot *s = &g.box->slot[slot];
   const struct pto_desc *desc = &s->desc[s->offered % PTO_RING];
   memcpy(words, desc->words, sizeof desc->words);
+  if (s->offered == s->done) progress(slot);
   s->offered++;
   return (int)desc->tag;
 }
@@ -195,7 +226,7 @@ void pto_desc_accept(int slot) {
   s->accepted++;
   s->moved_bytes = 0;
   event(slot, PTO_DESC);
-  g.progress_cycle = g.cycle;
+  progress(slot);
 }
 
 /* A descriptor from pins was accepted: it enters the ring like the others. */
@@ -235,7 +266,7 @@ void pto_done(int slot, int tag, int status, int rule, long long addr) {
   s->moved_bytes = 0;
   event(slot, PTO_DONE);
   g.feeder[slot].done_cycle = g.cycle;
-  g.progress_cycle = g.cycle;
+  progress(slot);
 }
 
 int pto_knob(int index) {

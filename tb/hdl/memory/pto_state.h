@@ -93,6 +93,8 @@ struct feeder {
   uint64_t accept_cycle[PTO_RING];
   uint64_t done_cycle; /* of the newest done record */
   uint64_t busy_cycle; /* the last in which the slot was not idle */
+  uint64_t progress_cycle; /* in which it accepted or retired a descriptor; see watchdog() */
+  uint64_t moved_cycle;    /* the same, or in which a beat was granted */
   uint64_t clear_bytes; /* as in the mailbox, for the next done record */
   uint64_t clear_cycle; /* of that clear */
 };
@@ -130,8 +132,9 @@ static struct {
   struct queue answers[PTO_SLOTS][READ_PORTS]; /* errors not yet returned to the engine */
   uint32_t stall_totals[PTO_SLOTS][PTO_CHANNELS];
   uint64_t cycle;
-  uint64_t progress_cycle; /* in which a descriptor was accepted or retired */
-  uint64_t moved_cycle;    /* in which a beat was granted */
+  uint64_t watch_due;      /* clock in which a slot may hang */
+  uint32_t watch_limit;    /* the mailbox's watchdog_clocks then */
+  uint32_t stopped;        /* the request to end that Python was woken for */
   int aim;                 /* slot * PTO_CHANNELS + channel of the events to count, or -1 */
   uint32_t aim_left, aim_sets;
   uint64_t aim_due;     /* cycle in which Python is woken, or NEVER */

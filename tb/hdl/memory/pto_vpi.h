@@ -216,6 +216,32 @@ static PLI_INT32 run(PLI_BYTE8 *data) {
   return 0;
 }
 
+/* $stop and $finish of a design: the simulator does not say where they are. */
+static PLI_INT32 end_here(PLI_BYTE8 *name) {
+  vpiHandle self = vpi_handle(vpiSysTfCall, NULL);
+  s_vpi_time now = { vpiSimTime, 0, 0, 0 };
+  vpi_get_time(NULL, &now);
+  vpi_printf((PLI_BYTE8 *)"pto: %s: %s:%d, time %llu, ", name, vpi_get_str(vpiFile, self),
+             (int)vpi_get(vpiLineNo, self),
+             (unsigned long long)now.high << 32 | (unsigned long long)now.low);
+  vpi_printf((PLI_BYTE8 *)"scope %s\n", vpi_get_str(vpiFullName, vpi_handle(vpiScope, self)));
+  vpi_control(vpiFinish, 0);
+  return 0;
+}
+
+static void register_ends(void) {
+  static char names[2][8] = { "$stop", "$finish" };
+  for (int i = 0; i < 2; i++) {
+    s_vpi_systf_data end;
+    memset(&end, 0, sizeof end);
+    end.type = vpiSysTask;
+    end.tfname = names[i];
+    end.calltf = end_here;
+    end.user_data = names[i];
+    vpi_register_systf(&end);
+  }
+}
+
 static void register_backends(void) {
   for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
     s_vpi_systf_data backend;
@@ -229,4 +255,4 @@ static void register_backends(void) {
   }
 }
 
-void (*vlog_startup_routines[])(void) = { register_backends, NULL };
+void (*vlog_startup_routines[])(void) = { register_backends, register_ends, NULL };

@@ -39,7 +39,7 @@ static void poison(void *data, int bytes) { memset(data, 0xde, (size_t)bytes); }
 
 /* A beat of a slot was granted: progress, though no descriptor retires. */
 static inline void moved(int slot, int bytes) {
-  g.moved_cycle = g.cycle;
+  g.feeder[slot].moved_cycle = g.cycle;
   g.box->slot[slot].moved_bytes += (uint64_t)bytes;
 }
 
