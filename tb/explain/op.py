@@ -20,12 +20,12 @@ from tb.isa.descriptor import field_values, packed
 from tb.isa.dma.legacy import LegacySet
 from tb.isa.fields import DESC_WORDS, OPCODE_BITS
 from tb.isa.fix.op import FixOp
-from tb.isa.fix.remarks import remarks
 from tb.isa.footprint import parameters
 from tb.isa.op import Op
 from tb.isa.ops import TEXT_FORMS
 from tb.isa.pipes import PIPES, Pipe
 from tb.isa.profile import current
+from tb.isa.remarks import remarks
 from tb.isa.spaces import Space, located
 from tb.isa.text import to_text
 from tb.language.lowered import Lowering
@@ -172,11 +172,12 @@ def _of_descriptor(record: Explained, desc: Op) -> Explained:
     record = replace(record, descriptor=_packed(desc))
     if record.status not in (LEGAL, UNDEFINED):
         return record
-    record = replace(record, parts=parts_of(desc), layout=layout_lines(desc), view=view_of(desc))
-    if isinstance(desc, FixOp):
-        notes = (*record.notes, *remarks(desc))
-        record = replace(record, notes=notes, parameters=_parameters(desc))
-    return record
+    notes = (*record.notes, *remarks(desc))
+    used = _parameters(desc) if isinstance(desc, FixOp) else ()
+    return replace(
+        record, notes=notes, parts=parts_of(desc), layout=layout_lines(desc), view=view_of(desc),
+        parameters=used,
+    )  # fmt: skip
 
 
 def judged(rules: tuple[Verdict, ...], desc: Op | None) -> tuple[str, str]:

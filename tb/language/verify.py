@@ -24,6 +24,7 @@ from tb.language.order.verdict import Hazard
 from tb.language.place import Finding, Place, ProgramError, judged, refuse
 from tb.language.reader import Source, read_file
 from tb.language.rules.check import check
+from tb.language.rules.remarks import program_remarks
 from tb.language.run.stream import EVERY_STREAM, Stream, running
 from tb.language.run.walk import arguments_of, entries, merged, trace
 from tb.language.trace import Argument, Compute, Move, Trace
@@ -147,6 +148,7 @@ def verify_file(
             ]
             wrong = (*walked.findings, *check(walked))
             _add(findings, wrong)
+            notes += program_remarks(walked, wrong)
             branches = [place for place in walked.undecided if _is_branch(source, place)]
             notes += [
                 f"{place}: note: the condition is not known: flags and hazards are not checked"

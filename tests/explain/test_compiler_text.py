@@ -157,7 +157,7 @@ def test_an_expansion_is_read_back(text: str) -> None:
     first = record(text, element=RAW[text])
     again = record(expansion(first), element=RAW[text])
     assert again["op"].startswith("copy_")
-    assert "no run executes" in again["notes"][-1]
+    assert any("no run executes" in note for note in again["notes"])
     if text.startswith("mte_l0c"):
         assert {word["name"]: word["value"] for word in first["words"]} == {
             word["name"]: word["value"] for word in again["words"]
