@@ -106,15 +106,16 @@ class Reporter:
     ) -> None:
         """Reports wrong bytes in or around the destination of an op; ``wrong`` lists such ops."""
         batch = evidence.batch
-        cause = _cause(evidence, index, wrong) if found.kind is Kind.DATA else []
+        cause = _cause(evidence, index, wrong) if found.kind is Kind.DATA else None
         report = render(
             found,
             op=op_text(batch, index, evidence.program[index]),
             writer=self._writer(found),
             repro=self.run.command,
-            notes=[*cause, *self.alternatives.lines(batch, index, found)],
+            notes=[*_cause_lines(cause), *self.alternatives.lines(batch, index, found)],
         )
         failure = self._of_op(batch, index, found.kind.value)
+        failure.cause = cause
         if found.position is not None:
             knobs = self.alternatives.knobs(batch, index)
             failure.field = _FIELDS[found.position.part] + knobs
@@ -314,8 +315,8 @@ class Reporter:
         self.run.fail(report, failure, stray=stray)
 
 
-def _cause(evidence: Evidence, index: int, wrong: Sequence[int]) -> list[str]:
-    """Returns a line about the last op before one that wrote wrong bytes which it reads.
+def _cause(evidence: Evidence, index: int, wrong: Sequence[int]) -> int | None:
+    """Returns the last transaction before an op that wrote wrong bytes which it reads.
 
     Both are of one batch: the next batch starts from the bytes under test.
     """
@@ -323,12 +324,15 @@ def _cause(evidence: Evidence, index: int, wrong: Sequence[int]) -> list[str]:
     for other in reversed([other for other in wrong if other < index][-MOST_ORDERS:]):
         reads, writes = outcomes[index].reads, outcomes[other].regions
         if any(footprints_overlap(x, y) for x in reads for y in writes):
-            return labelled(
-                "cause",
-                f"possibly the failure of transaction {evidence.batch.first + other}, which should "
-                "have written bytes that this op reads",
-            )
-    return []
+            return evidence.batch.first + other
+    return None
+
+
+def _cause_lines(cause: int | None) -> list[str]:
+    if cause is None:
+        return []
+    what = f"possibly the failure of transaction {cause}, which should have written bytes that this"
+    return labelled("cause", f"{what} op reads")
 
 
 def _place(failure: Failure, found: Mismatch) -> None:

@@ -52,6 +52,7 @@ class Failure(BaseModel):
         address: Its address.
         address_class: Where that is, in few words that many failures share.
         transaction: Number of the op in the run, from 0.
+        cause: Transaction of a failed op that should have written bytes which this op reads.
         begin_clock, end_clock: When the op was accepted and when it retired, 0 if not known.
         text: The report.
         picture: The bytes, of failures that are about bytes.
@@ -68,6 +69,7 @@ class Failure(BaseModel):
     address: int | None = None
     address_class: str = ""
     transaction: int | None = None
+    cause: int | None = None
     begin_clock: int = 0
     end_clock: int = 0
     text: str = ""

@@ -65,6 +65,7 @@ class BucketRow:
         first: First line of the report.
         tests: Tests of its runs with how many.
         noted: What the testplan says of it.
+        follows: Bucket that it follows from and its title, or None.
     """
 
     id: str
@@ -78,6 +79,7 @@ class BucketRow:
     first: str
     tests: tuple[tuple[str, int], ...]
     noted: Known | None
+    follows: tuple[str, str] | None
 
 
 def failure_pages(view: RegressionView) -> Iterator[Page]:
@@ -108,6 +110,7 @@ def failure_pages(view: RegressionView) -> Iterator[Page]:
 def _row(view: RegressionView, bucket: Bucket, runs: Sequence[RunRow]) -> BucketRow:
     tests = Counter(run.test for run in runs)
     text = bucket.example.text or bucket.example_run.message
+    cause = next((one for one in view.buckets if one.id == bucket.follows), None)
     return BucketRow(
         bucket.id,
         bucket.title,
@@ -120,6 +123,7 @@ def _row(view: RegressionView, bucket: Bucket, runs: Sequence[RunRow]) -> Bucket
         text.partition("\n")[0],
         tuple(sorted(tests.items(), key=lambda item: (-item[1], item[0]))),
         view.noted.get(bucket.id),
+        (cause.id, cause.title) if cause else None,
     )
 
 

@@ -105,6 +105,17 @@ def test_what_is_known_and_what_followed_is_shown(view: RegressionView, tmp_path
     assert '<th scope="row">gone</th><td class="num">1</td>' in page.source
 
 
+def test_a_bucket_that_follows_stands_below_its_cause(view: RegressionView, tmp_path: Path) -> None:
+    cause, effect = bucket(view, "data"), bucket(view, "status")
+    shown = replace(view, buckets=[cause, replace(effect, follows=cause.id)])
+    folder = write(shown, tmp_path / "report").parent
+    words = f"follows from {cause.title}"
+    pages = [Parsed(folder / name) for name in ("failures.html", bucket_path(effect.id))]
+    assert all(page.words.count(words) == 1 for page in pages)
+    assert pages[0].source.count('<article class="bucket effect">') == 1
+    assert "follows from" not in Parsed(folder / bucket_path(cause.id)).words
+
+
 def test_a_flaky_run_shows_both_outcomes(view: RegressionView, site: Path) -> None:
     item = bucket(view, "crash")
     results = page_of(view, item).data["results"]

@@ -347,9 +347,12 @@ def test_the_testplan_shows_the_worst_first(few: RegressionView, tmp_path: Path)
     counts = {"fail": (2, 1, 3), "not-run": (0, 0, 2), "partial": (1, 1, 3), "pass": (3, 3, 3)}
     order = [*counts]
     mixed = [
-        replace(row, tests={"random": counts[state]}, missing=("a run",) * (state == "partial"))
+        replace(
+            row, tests={"random": counts[state]}, failed={"random": int(state == "fail")},
+            missing=("a run",) * (state == "partial"),
+        )
         for row, state in zip(few.plan, cycle(order[::-1]), strict=False)
-    ]
+    ]  # fmt: skip
     page = write(replace(few, plan=mixed), tmp_path / "report").with_name("testplan.html")
     states = re.findall(r'<tr id="[^"]+"><td><span class="state s-([a-z-]+)', page.read_text())
     assert set(states) == set(order)

@@ -319,9 +319,13 @@ def test_an_op_that_reads_wrong_bytes_names_the_op_that_wrote_them(bench: Bench)
             bench.corrupt(Space.UB0, address)
         bench.write(batch)
         found = {one.transaction: one.text for one in bench.details}
+        fields = {one.transaction: one.cause for one in bench.details}
         causes = {at: re.findall(r"cause .* transaction (\d+)", found[at]) for at in found}
         assert causes.pop(100, []) == []
         assert causes == {101: [], 102: [], 103: cause, 104: ["103"]}
+        assert {at: [str(one)] for at, one in fields.items() if one} == {
+            at: one for at, one in causes.items() if one
+        }
 
 
 def test_an_op_that_reads_its_own_destination_is_not_its_cause(bench: Bench) -> None:

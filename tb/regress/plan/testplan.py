@@ -27,6 +27,7 @@ from tb.coverage.view import FORMS
 from tb.dut.manifest import MAX_OUTSTANDING, MAX_TAG_WIDTH, MIN_TAG_WIDTH, DataWidth
 from tb.dut.profile_text import read_profile
 from tb.dut.selection import SELECTABLE
+from tb.isa.ops import OPS
 from tb.isa.rules import RULES
 from tb.record.settings import DEFAULT_PROFILE
 from tb.run.recipes import SIMULATORS
@@ -34,6 +35,9 @@ from tb.run.testlist import PlannedTest
 
 TESTPLAN = ROOT / "tb/regress/plan/testplan.toml"
 """The plan of this project."""
+
+WRITE_BACKS = "fixpipe"
+"""Coverage group of all write-backs."""
 
 PYTEST = "pytest:"
 """Before the file of a test that ``make test`` runs, in a behaviour's tests."""
@@ -81,7 +85,7 @@ class Behaviour(BaseModel):
         description: What is checked, in a few sentences.
         tests: Names of planned tests; ``pytest:path/to/test_file.py``, with ``::test_name`` behind
             it or not, for those that run without a simulator.
-        groups: Coverage groups that say how much of it was seen.
+        groups: Coverage groups that say how much of it was seen. Those of ops are its scope.
         rules: Rules of the specification that it covers.
         needs: Settings, each of which a run of its tests must have passed with.
     """
@@ -95,6 +99,19 @@ class Behaviour(BaseModel):
     groups: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     needs: tuple[Need, ...] = ()
+
+    @property
+    def scope(self) -> frozenset[str] | None:
+        """Ops and legacy forms that it is about; None for all, as it is with any other group."""
+        ops: set[str] = set()
+        for group in self.groups:
+            if group == WRITE_BACKS:
+                ops |= {name for name, spec in OPS.items() if spec.rules == "FIX"}
+            elif group in FORMS:
+                ops.add(group)
+            else:
+                return None
+        return frozenset(ops) or None
 
 
 class RunSet(BaseModel):

@@ -198,6 +198,7 @@ def view(
         stored = reading.rows(session, one.name)
         rows = reading_failures.runs(session, stored)
         found = reading_failures.buckets(session, one, stored, rows)
+        culprits = reading_failures.culprits(stored)
         exercised = reading.exercised(stored)
         outside = reading.outside(stored)
         notes = reading.notes(session, one.name, stored)
@@ -212,7 +213,7 @@ def view(
         complete = [past for past in earlier if past.status == "complete"]
         last = {past.name: past for past in (*complete[-1:], *earlier[-1:])}
         moves = [compare(_side(store, session, past, exclude), mine) for past in last.values()]
-    plan, today = plan_rows(testplan, rows, one.groups, suites), date.today()
+    plan, today = plan_rows(testplan, rows, one.groups, suites, culprits), date.today()
     return RegressionView(
         regression_run=one,
         runs=rows,

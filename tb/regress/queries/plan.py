@@ -7,11 +7,13 @@ Tests of pytest count when the night has taken in their results.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from tb.common.text import counted
+from tb.isa.ops import LEGACY_FORMS, OPS
+from tb.isa.rules import RULES
 from tb.regress.plan.testplan import PYTEST, Behaviour, TestPlan
-from tb.regress.queries.views import PlanRow, RunRow
+from tb.regress.queries.views import FAILED, Culprit, PlanRow, RunRow
 
 Counts = tuple[int, int, int]
 """Done, passed, planned."""
@@ -22,8 +24,16 @@ Suites = Mapping[str, Mapping[str, Sequence[int]]]
 NOT_TAKEN = "tests of pytest: make nightly FULL=1 runs them"
 
 
+Culprits = Mapping[int, Collection[Culprit]]
+"""Number of a failed run to what failed in it."""
+
+
 def plan_rows(
-    plan: TestPlan, runs: Sequence[RunRow], groups: Mapping[str, float], suites: Suites
+    plan: TestPlan,
+    runs: Sequence[RunRow],
+    groups: Mapping[str, float],
+    suites: Suites,
+    culprits: Culprits,
 ) -> list[PlanRow]:
     """Maps the results of a regression run onto the testplan: a row for each behaviour, in order.
 
@@ -32,11 +42,12 @@ def plan_rows(
         runs: The planned runs of the regression run.
         groups: Coverage group to percent, of the groups that were sampled.
         suites: Results of pytest; empty where they were not taken in.
+        culprits: What failed; a failed run that is not in it fails all behaviours of its test.
     """
     by_test: dict[str, list[RunRow]] = {}
     for run in runs:
         by_test.setdefault(run.test, []).append(run)
-    return [_row(one, by_test, groups, suites) for one in plan.behaviour]
+    return [_row(one, by_test, groups, suites, culprits) for one in plan.behaviour]
 
 
 def _row(
@@ -44,23 +55,49 @@ def _row(
     by_test: Mapping[str, Sequence[RunRow]],
     groups: Mapping[str, float],
     suites: Suites,
+    culprits: Culprits,
 ) -> PlanRow:
-    tests = {name: _of_runs(by_test.get(name, ())) for name in one.tests}
-    tests |= {name: _of_pytest(name, suites) for name in tests if name.startswith(PYTEST)}
-    passed = [run for name in one.tests for run in by_test.get(name, ()) if run.state == "pass"]
-    missing = [_missing(name, counts, suites) for name, counts in tests.items()]
+    mine = {name: by_test.get(name, ()) for name in one.tests}
+    tests = {name: _of_runs(runs) for name, runs in mine.items()}
+    failed = {
+        name: sum(run.state in FAILED and _fails(one, culprits.get(run.id, ())) for run in runs)
+        for name, runs in mine.items()
+    }
+    for name in one.tests:
+        if name.startswith(PYTEST):
+            done, passed, _ = tests[name] = _of_pytest(name, suites)
+            failed[name] = done - passed
+    passing = [run for runs in mine.values() for run in runs if run.state == "pass"]
+    missing = [_missing(name, counts, failed[name], suites) for name, counts in tests.items()]
     missing += [
-        f"a run with {need.text}" for need in one.needs if not any(map(need.is_met_by, passed))
+        f"a run with {need.text}" for need in one.needs if not any(map(need.is_met_by, passing))
     ]
     return PlanRow(
         name=one.name,
         milestone=one.milestone,
         description=one.description,
         tests=tests,
+        failed=failed,
         groups={name: groups.get(name) for name in one.groups},
         rules=one.rules,
         missing=tuple(dict.fromkeys(filter(None, missing))),
     )
+
+
+def _fails(one: Behaviour, culprits: Collection[Culprit]) -> bool:
+    """Returns whether a failed run shows that a behaviour does not hold; also if that is open."""
+    return not culprits or any(_concerns(one, culprit) for culprit in culprits)
+
+
+def _concerns(one: Behaviour, culprit: Culprit) -> bool:
+    """Returns whether what failed is of the scope of a behaviour; also if that is open."""
+    if one.scope is None:
+        about_rules = culprit.op and culprit.rule in RULES and one.groups and one.rules
+        return not about_rules or culprit.rule in one.rules
+    if culprit.op:  # A legacy form is executed as its v0.6 form.
+        return not one.scope.isdisjoint((culprit.op, LEGACY_FORMS.get(culprit.op, culprit.op)))
+    slots = {OPS[LEGACY_FORMS.get(op, op)].slot for op in one.scope}
+    return not culprit.slot or culprit.slot in slots
 
 
 def _of_runs(runs: Sequence[RunRow]) -> Counts:
@@ -77,11 +114,12 @@ def _of_pytest(name: str, suites: Suites) -> Counts:
     return passed + failed, passed, passed + failed
 
 
-def _missing(name: str, counts: Counts, suites: Suites) -> str:
+def _missing(name: str, counts: Counts, failed: int, suites: Suites) -> str:
     """Returns what a behaviour lacks of a test, or nothing."""
-    done, _, planned = counts
+    done, passed, planned = counts
     if done and done == planned:
-        return ""
+        others = done - passed - failed
+        return f"{counted(others, 'run')} of {name} without failures of other ops" if others else ""
     if done:
         return f"{counted(planned - done, 'run')} of {name}"
     if name.startswith(PYTEST):

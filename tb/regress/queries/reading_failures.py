@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -15,10 +15,11 @@ from sqlalchemy.orm import Session
 from tb.record.failure import Failure
 from tb.record.shrunk import Shrunk
 from tb.record.signature import bucket_id, signature_of, title
+from tb.record.summary import causes_first
 from tb.regress.queries import reading
-from tb.regress.queries.views import Bucket, RegressionRun, Rerun, RunRow
+from tb.regress.queries.views import FAILED, Bucket, Culprit, RegressionRun, Rerun, RunRow
 from tb.regress.results.database import RegressionRunTable, RunTable
-from tb.regress.results.outcomes import bucket_of, record_of
+from tb.regress.results.outcomes import VERDICTS, bucket_of, record_of
 
 MOST_OUTCOMES = 3
 """Most other outcomes of a flaky run that are named."""
@@ -64,10 +65,45 @@ def titles(found: Iterable[RunTable]) -> dict[str, str]:
     return {name: title(bucket_of(row.state, row.outcome)) for name, row in first.items()}
 
 
+_KINDS_WITHOUT_OP = ("crash",)
+"""Kinds whose op was in flight by chance."""
+
+
+def culprits(found: Iterable[RunTable]) -> dict[int, set[Culprit]]:
+    """Returns what failed in each failed run; nothing for a run of which that is not known.
+
+    Ops are left out that read bytes which another failed op should have written.
+    """
+    return {row.id: _culprits(_details(row)) for row in found if row.state in FAILED}
+
+
+def _details(row: RunTable) -> list[Failure]:
+    """Returns the failures of a run whose engines failed; not validated again.
+
+    Pictures of bytes are large, and not used.
+    """
+    found = reading.record(row)
+    details = found.get("details", []) if found.get("status") in VERDICTS else []
+    return [Failure.model_construct(**detail) for detail in details]
+
+
+def _culprits(details: Sequence[Failure]) -> set[Culprit]:
+    failed = {one.transaction for one in details} - {None}
+    return {
+        Culprit()
+        if one.kind in _KINDS_WITHOUT_OP
+        else Culprit(one.slot, one.op, one.rule if one.op else "")
+        for one in details
+        if one.cause not in failed
+    }
+
+
 def buckets(
     session: Session, regression: RegressionRun, found: Sequence[RunTable], shown: Sequence[RunRow]
 ) -> list[Bucket]:
     """Returns the failures of a regression run in groups, the largest first.
+
+    A group that follows from another one stands after it.
 
     Args:
         session: The database.
@@ -84,7 +120,42 @@ def buckets(
         _bucket([found[place] for place in places], shown[places[0]], seen[name])
         for name, places in members.items()
     ]
-    return sorted(made, key=lambda bucket: (-len(bucket.runs), bucket.example_run.id))
+    made.sort(key=lambda bucket: (-len(bucket.runs), bucket.example_run.id))
+    before = {
+        name: set.intersection(*(_before(found[place]) for place in places))
+        for name, places in members.items()
+    }
+    # The first one in the order that does not itself follow from this one: there is no circle.
+    follows: dict[str, str] = {}
+    for bucket in made:
+        causes = (one.id for one in made if one.id in before[bucket.id])
+        free = (cause for cause in causes if bucket.id not in _chain(cause, follows))
+        follows[bucket.id] = next(free, "")
+    ordered = sorted(made, key=lambda one: _path(one.id, follows, [each.id for each in made]))
+    return [replace(one, follows=follows[one.id]) for one in ordered]
+
+
+def _chain(name: str, follows: Mapping[str, str]) -> list[str]:
+    """Returns a bucket, what it follows from, and so on."""
+    found = [name]
+    while follows.get(found[-1]):
+        found.append(follows[found[-1]])
+    return found
+
+
+def _path(name: str, follows: Mapping[str, str], order: Sequence[str]) -> list[int]:
+    """Returns the places of a bucket and of those that it follows from, the first cause first."""
+    return [order.index(one) for one in reversed(_chain(name, follows))]
+
+
+def _before(row: RunTable) -> set[str]:
+    """Returns the other buckets whose failures stand before that of a run's bucket, in this run.
+
+    None where the bucket is not that of a failure.
+    """
+    details = causes_first(_details(row))
+    names = [bucket_id(signature_of(one)) for one in details]
+    return set(names[: names.index(row.bucket)]) if row.bucket in names else set()
 
 
 def _bucket(mine: Sequence[RunTable], example_run: RunRow, seen: Sequence[str]) -> Bucket:

@@ -290,14 +290,15 @@ def _failures(view: RegressionView) -> list[RenderableType]:
         for bucket in view.buckets[:SHOWN_ROWS]:
             new = bucket.first_regression == view.regression_run.name
             seen = "new" if new else f"{bucket.regression_runs} runs"
+            what = bucket.title
+            what += f" (follows from {bucket.follows})" if bucket.follows else ""
+            what += f" ({view.noted[bucket.id].text})" if bucket.id in view.noted else ""
             _row(
                 table,
                 bucket.id,
                 str(len(bucket.runs)),
                 seen,
-                f"{bucket.title} ({view.noted[bucket.id].text})"
-                if bucket.id in view.noted
-                else bucket.title,
+                what,
                 f"{bucket.example_run.id} {bucket.example_run.key}",
             )
         parts += [table, *_more(len(view.buckets) - SHOWN_ROWS)]

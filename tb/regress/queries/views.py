@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tb.coverage.export.code import CodeFile as CodeFile
 from tb.coverage.export.code import CodeLine as CodeLine
@@ -224,6 +224,7 @@ class Bucket:
             run tells whether it is flaky.
         later: Buckets of failures that followed in its runs, with their titles and how many of its
             runs had one; the most frequent first.
+        follows: Bucket whose failures stand before these in all its runs, or empty.
     """
 
     id: str
@@ -242,11 +243,25 @@ class Bucket:
     example_run: RunRow
     reruns: tuple[Rerun, ...] = ()
     later: tuple[tuple[str, str, int], ...] = ()
+    follows: str = ""
 
     @property
     def shrunk(self) -> Shrunk | None:
         """The failure made small, if that was tried."""
         return next((again.shrunk for again in self.reruns if again.shrunk), None)
+
+
+class Culprit(NamedTuple):
+    """An op that failed in a run, or a slot whose op is not known; all empty for neither.
+
+    Attributes:
+        slot, op: Slot, and op or legacy form.
+        rule: Rule that the op breaks.
+    """
+
+    slot: str = ""
+    op: str = ""
+    rule: str = ""
 
 
 @dataclass(frozen=True)
@@ -257,29 +272,31 @@ class PlanRow:
         name, milestone, description: As the testplan says.
         tests: Name of each planned test to its (done, passed, planned) runs; of pytest, with
             ``pytest:`` before its name, cases.
+        failed: Name of each to how many of them failed in what the behaviour is about.
         groups: Name of each coverage group to its percent, None if not sampled.
         rules: Rule numbers of the specification.
-        missing: What it lacks: tests that did not run, settings that no run had that passed.
+        missing: What it lacks: tests that did not run, or not without failures of other ops;
+            settings that no run had that passed.
     """
 
     name: str
     milestone: str
     description: str
     tests: Mapping[str, tuple[int, int, int]]
+    failed: Mapping[str, int]
     groups: Mapping[str, float | None]
     rules: tuple[str, ...]
     missing: tuple[str, ...] = ()
 
     @property
     def state(self) -> str:
-        """``pass`` when nothing is missing and all passed, ``fail`` when something did not.
+        """``pass`` when nothing is missing, ``fail`` when something of its scope failed.
 
         Else ``partial``, and ``not run`` when nothing was done.
         """
-        counts = self.tests.values()
-        if any(passed < done for done, passed, _ in counts):
+        if any(self.failed.values()):
             return "fail"
-        if not any(done for done, _, _ in counts):
+        if not any(done for done, _, _ in self.tests.values()):
             return "not run"
         return "partial" if self.missing else "pass"
 
@@ -355,7 +372,7 @@ class RegressionView:
     Attributes:
         regression_run: The regression run.
         runs: All planned runs.
-        buckets: Failures, the largest first.
+        buckets: Failures, the largest first, each with those that follow from it after it.
         plan: The testplan with results.
         spec: Rules and worked values.
         coverage: Functional coverage of the regression run, merged; exclusions applied.

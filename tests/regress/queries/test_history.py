@@ -14,6 +14,7 @@ import pytest
 from tb.common.errors import PtoError
 from tb.coverage.export.code import CodeView
 from tb.coverage.model import Coverage
+from tb.record.failure import Failure
 from tb.record.signature import bucket_id, signature_of, title
 from tb.regress.plan.testplan import TestPlan, load_testplan
 from tb.regress.queries import history
@@ -205,6 +206,90 @@ def test_the_message_of_a_bench_that_failed_stands_before_its_failures(fresh: St
     assert bucket.kind == "error"
     assert bucket.example.text == "the bench raised KeyError"
     assert history.runs(fresh, name)[0].message == "the bench raised KeyError"
+
+
+LOAD = made.DATA.model_copy(update={"picture": None, "end_clock": 900})
+COPY = LOAD.model_copy(update={"op": "mte_gm_l1", "transaction": 30, "begin_clock": 700})
+STRAY = Failure(kind="protocol", slot="mte3", field="WLAST", begin_clock=800, end_clock=800)
+READS = COPY.model_copy(update={"slot": "mte1", "op": "mte_l1_bt", "transaction": 31, "cause": 30})
+HANG = Failure(kind="hang", slot="mte1", op="mte_l1_bt", transaction=5, begin_clock=20)
+CRASH = Failure(kind="crash", slot="mte2", op="mte_gm_ub")
+
+Details = list[list[Failure]]
+
+
+def filled(store: Store, details: Details, status: str = "fail") -> str:
+    """Returns a regression run with the failures of each run, the first of which is its bucket."""
+    jobs = made.jobs(len(details))
+    name = begin(store, jobs)
+    for job, found in zip(jobs, details, strict=True):
+        outcome = made.outcome(job, made.START, LOAD)
+        assert outcome.record is not None
+        record = outcome.record.model_copy(update={"details": found, "status": status})
+        made.write(store, name, outcome.model_copy(update={"record": record}), "fail", "")
+    return name
+
+
+def named(found: Failure) -> str:
+    return bucket_id(signature_of(found))
+
+
+@pytest.mark.parametrize(
+    ("details", "order"),
+    [
+        # Reported first, but by a later transaction or clock than the other failure of its run.
+        ([[LOAD], [COPY, LOAD]], [(LOAD, None), (COPY, LOAD)]),
+        ([[LOAD], [LOAD], [HANG, LOAD]], [(LOAD, None), (HANG, LOAD)]),
+        ([[LOAD], [COPY, LOAD], [COPY, LOAD]], [(LOAD, None), (COPY, LOAD)]),
+        # Not in all its runs; after it; not the first failure of a run of its own.
+        ([[LOAD], [COPY, LOAD], [COPY]], [(COPY, None), (LOAD, None)]),
+        ([[COPY], [LOAD, COPY]], [(COPY, None), (LOAD, None)]),
+        ([[COPY, LOAD]], [(COPY, None)]),
+        # Of one that follows itself; the larger one between them stays where it is.
+        ([[LOAD], [COPY, LOAD], [HANG, COPY]], [(LOAD, None), (COPY, LOAD), (HANG, COPY)]),
+        (
+            [[LOAD], [LOAD], [STRAY], [STRAY], [STRAY], [COPY, LOAD]],
+            [(STRAY, None), (LOAD, None), (COPY, LOAD)],
+        ),
+        # Each before the other: one of them has to be the first.
+        ([[COPY, LOAD], [LOAD.model_copy(update={"transaction": 40}), COPY]],
+         [(LOAD, None), (COPY, LOAD)]),
+    ],
+)  # fmt: skip
+def test_buckets_that_follow_stand_after_their_cause(
+    fresh: Store, details: Details, order: list[tuple[Failure, Failure | None]]
+) -> None:
+    found = history.buckets(fresh, filled(fresh, details))
+    expected = [(named(one), named(cause) if cause else "") for one, cause in order]
+    assert [(one.id, one.follows) for one in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("details", "status", "scopes"),
+    [
+        ([[LOAD, COPY]], "fail", {"gm_ub_rows", "l1_rows"}),
+        ([[COPY]], "fail", {"l1_rows"}),
+        ([[COPY, READS]], "fail", {"l1_rows"}),
+        ([[LOAD, READS]], "fail", {"gm_ub_rows", "bias_loads"}),
+        ([[STRAY]], "fail", {"gm_ub_rows", "burst_copies"}),
+        ([[HANG]], "hang", {"bias_loads"}),
+        ([[CRASH]], "crash", None),
+        ([[LOAD]], "error", None),
+        ([[]], "fail", None),
+    ],
+)
+def test_a_behaviour_fails_with_its_ops_alone(
+    fresh: Store, plan: TestPlan, details: Details, status: str, scopes: set[str] | None
+) -> None:
+    """Wrong bytes that an op read from another failed op are not its own failure."""
+    rows = history.view(fresh, filled(fresh, details, status), plan).plan
+    rows = [row for row in rows if "random" in row.tests and row.milestone == "V1"]
+    failing = {row.name for row in rows if row.state == "fail"}
+    if scopes is None:
+        assert failing == {row.name for row in rows}
+    else:
+        names = {"gm_ub_rows", "l1_rows", "burst_copies", "fills", "bias_loads"}
+        assert failing & names == scopes
 
 
 def test_an_earlier_regression_run_does_not_know_later_ones(

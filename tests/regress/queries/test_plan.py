@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from tb.common.errors import PtoError
+from tb.coverage.view import FORMS
 from tb.regress.plan.testplan import Behaviour, Need, TestPlan, load_testplan
 from tb.regress.queries.junit import read_suites
-from tb.regress.queries.plan import NOT_TAKEN, Suites, left_out, plan_rows
-from tb.regress.queries.views import PlanRow, RunRow, RunState
+from tb.regress.queries.plan import NOT_TAKEN, Culprits, Suites, left_out, plan_rows
+from tb.regress.queries.views import Culprit, PlanRow, RunRow, RunState
 
 FILE = "tests/model/test_dma.py"
+NOBODY: Culprits = {}
 PASSED: Suites = {FILE: {"test_rows": [3, 0], "test_pads": [1, 0]}}
 
 
@@ -23,14 +25,22 @@ def row(number: int, test: str, state: RunState, **more: Any) -> RunRow:
     return RunRow(number, f"{test}-{number}", state, test, "verilator", number, 100, **more)
 
 
-def of(runs: list[RunRow], suites: Suites, *more: str, needs: tuple[Need, ...] = ()) -> PlanRow:
+def of(
+    runs: list[RunRow],
+    suites: Suites,
+    *more: str,
+    needs: tuple[Need, ...] = (),
+    groups: tuple[str, ...] = ("mte_gm_ub", "rules"),
+    rules: tuple[str, ...] = (),
+    culprits: Culprits = NOBODY,
+) -> PlanRow:
     """The row of a behaviour with tests ``random`` and ``stress``."""
     one = Behaviour(
         name="rows", milestone="V1", description="Rows.", tests=("random", "stress", *more),
-        groups=("mte_gm_ub", "rules"), needs=needs,
+        groups=groups, rules=rules, needs=needs,
     )  # fmt: skip
     plan = TestPlan.model_construct(behaviour=(one,), regression=())
-    (found,) = plan_rows(plan, runs, {"mte_gm_ub": 97.5}, suites)
+    (found,) = plan_rows(plan, runs, {"mte_gm_ub": 97.5}, suites, culprits)
     return found
 
 
@@ -61,6 +71,53 @@ def test_results_are_mapped_onto_behaviours(
     mine = [one for test, one in runs if test == "random"]
     done = [one for one in mine if one != "planned"]
     assert found.tests["random"] == (len(done), done.count("pass"), len(mine))
+
+
+LOADS, RULES = ("mte_gm_ub",), ("DMA-L05", "DMA-L06")
+LOAD, STORE = Culprit("mte2", "mte_gm_ub"), Culprit("mte3", "mte_ub_gm")
+
+
+@pytest.mark.parametrize(
+    ("groups", "rules", "culprits", "fails"),
+    [
+        # Its op, also as a legacy form, also among others; and another op of the same slot.
+        (LOADS, (), [LOAD], True),
+        (LOADS, (), [Culprit("mte2", "copy_gm_to_ubuf")], True),
+        (LOADS, (), [STORE, LOAD], True),
+        (LOADS, (), [Culprit("mte2", "mte_gm_l1")], False),
+        (LOADS, (), [STORE], False),
+        (("copy_gm_to_ubuf",), (), [LOAD], False),
+        (("copy_gm_to_ubuf",), (), [Culprit("mte2", "copy_gm_to_ubuf")], True),
+        (("fixpipe",), (), [Culprit("fix", "mte_l0c_l1")], True),
+        (("fixpipe",), (), [Culprit("fix", "mte_l1_fb")], False),
+        # A slot without an op, of a violation of the protocol; neither; nothing that is known.
+        (LOADS, (), [Culprit("mte2")], True),
+        (LOADS, (), [Culprit("mte3")], False),
+        (("mte_ub_gm", "mte_gm_ub"), (), [Culprit("mte3")], True),
+        (LOADS, (), [STORE, Culprit()], True),
+        (LOADS, (), [], True),
+        # All ops; of those that break a rule the ones of its rules.
+        ((), (), [LOAD], True),
+        (("traffic",), (), [STORE], True),
+        (("mte_gm_ub", "rules"), (), [STORE], True),
+        (("rules",), RULES, [Culprit("mte2", "mte_gm_ub", "DMA-L06")], True),
+        (("rules",), RULES, [Culprit("mte2", "mte_gm_ub", "DMA-L07")], False),
+        (("rules",), RULES, [LOAD], True),
+        (("rules",), RULES, [Culprit("mte2", rule="axi_4k")], True),
+        (("rules",), (), [Culprit("mte2", "mte_gm_ub", "DMA-L07")], True),
+    ],
+)  # fmt: skip
+def test_a_behaviour_fails_with_the_ops_of_its_scope(
+    groups: tuple[str, ...], rules: tuple[str, ...], culprits: list[Culprit], fails: bool
+) -> None:
+    """A run in which others failed proves nothing, and shows no fault."""
+    runs = [*BOTH, row(2, "random", "fail")]
+    found = of(runs, {}, groups=groups, rules=rules, culprits={2: culprits})
+    assert found.state == ("fail" if fails else "partial")
+    assert found.tests["random"] == (2, 1, 2)
+    assert found.failed == {"random": int(fails), "stress": 0}
+    other = "1 run of random without failures of other ops"
+    assert found.missing == (() if fails else (other,))
 
 
 @pytest.mark.parametrize(
@@ -113,6 +170,14 @@ def test_what_is_left_out_is_counted() -> None:
     assert left_out(rows) == [
         "test stress (2 behaviours)", f"{NOT_TAKEN} (2 behaviours)", "test random (1 behaviour)",
     ]  # fmt: skip
+
+
+def test_the_project_s_plan_has_behaviours_of_some_ops_and_of_all() -> None:
+    scopes = {one.name: one.scope for one in load_testplan().behaviour}
+    assert scopes["fills"] == frozenset({"raw_fill_l1"})
+    assert scopes["quantization"] == frozenset({"mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub"})
+    assert scopes["zero_counts"] == frozenset(FORMS)
+    assert scopes["mixed_traffic"] is scopes["axi_protocol"] is None
 
 
 def test_the_project_s_plan_needs_what_its_sentences_say() -> None:
