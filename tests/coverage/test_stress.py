@@ -100,6 +100,15 @@ def test_every_knob_has_its_bin() -> None:
     assert sampled(batch(), None).groups["knobs"].covered == 0
 
 
+@pytest.mark.parametrize(("passed", "counts"), [([0, 0, 0], False), ([0, 0, 1], True)])
+def test_knobs_of_a_batch_in_which_no_op_passed_are_not_counted(
+    passed: list[int], counts: bool
+) -> None:
+    checked = replace(batch(), passed=np.array(passed, dtype=bool))
+    coverage = sampled(checked, PROFILES[-1].values)
+    assert (coverage.groups["knobs"].covered > 0) == counts
+
+
 @pytest.mark.long
 def test_drawn_profiles_reach_every_bin() -> None:
     coverage = FunctionalCoverage(stress=GROUPS)

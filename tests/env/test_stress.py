@@ -31,7 +31,7 @@ from tb.isa.burst.op import MteUbUb
 from tb.isa.descriptor import unpack
 from tb.isa.dma.op import MteGmL1
 from tb.isa.fill.op import RawFillL1
-from tb.isa.footprint import destinations, source
+from tb.isa.footprint import Footprint, destinations, source
 from tb.isa.op import replace
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space
@@ -85,6 +85,20 @@ def test_every_class_is_drawn_and_the_seed_decides() -> None:
         assert max(values) <= one.high
     again = rng(7)
     assert drawn[:5] == [draw_profile(again).values for _ in range(5)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", RANGES)
+def test_both_ends_of_every_class_are_drawn(name: str) -> None:
+    """The last value of a class stands before the first one of the next."""
+    one = RANGES[name]
+    for number, low in enumerate(one.lows):
+        only = np.zeros(len(one.lows))
+        only[number] = 1.0
+        sure, source = replace(one, weights=tuple(only)), rng(8)
+        values = {sure.draw(source) for _ in range(4000)}
+        high = one.lows[number + 1] - 1 if number + 1 < len(one.lows) else one.high
+        assert (min(values), max(values)) == (low, high)
 
 
 def test_named_profiles_set_every_knob() -> None:
@@ -167,6 +181,18 @@ def test_a_fault_is_on_bytes_that_an_op_accesses() -> None:
         region = regions[fault.space]
         assert region.base // 32 * 32 <= fault.start < region.end
         assert fault.sides & (READS if fault.space is Space.GM else WRITES)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("words", [1, 2, 64, 65, 100, 4096, 5000])
+def test_any_of_the_words_up_to_the_last_may_fail(words: int) -> None:
+    """Up to the 4096th word of 64 bytes."""
+    draw = FaultDraw(rng(6), everywhere)
+    region = Footprint(Space.GM, 0, 64 * words, (), ())
+    numbers = {draw._window(region)[2] for _ in range(30_000)} - {0}
+    assert min(numbers) == 1
+    last = min(words, 4096)
+    assert last - last // 200 <= max(numbers) <= last
 
 
 def test_a_fault_of_a_fill_is_on_a_write() -> None:

@@ -154,6 +154,20 @@ def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
     assert len(bench.failures) == 1
 
 
+@pytest.mark.parametrize("step", [-1, 1])
+def test_a_rule_number_beside_the_right_one_is_wrong(bench: Bench, step: int) -> None:
+    """Of the engine, which reports it, and of the stimulus, which means it."""
+    op = MteL1Fb(0, 64, 63, 2, 0, 0)
+    batch = bench.batch(from_ops([op], expected_rule=[4]))
+    (records,) = batch.done.values()
+    records["rule"] = 4 + step
+    bench.write(batch)
+    bench.write(bench.batch(from_ops([op], expected_rule=[4 + step])))
+    assert line_says(bench.failures[0], f"reported rule {4 + step}, expected 4")
+    assert line_says(bench.failures[1], f"rule {4 + step} meant model says 4")
+    assert len(bench.failures) == 2
+
+
 @pytest.mark.parametrize(
     ("op", "address", "met"),
     [
