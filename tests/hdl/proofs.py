@@ -273,6 +273,11 @@ def flags(*steps: Step, unit_flag: int = CHECK_ONLY, **knobs: int) -> Script:
     return Script((*steps, last(steps)), knobs=knobs, unit_flag=unit_flag)
 
 
+def many(step: Step, count: int) -> Step:
+    """Returns a step in each of ``count`` clocks."""
+    return {**step, "hold": count - 1}
+
+
 def in_reset(**fields: int) -> Script:
     """Returns a script of one step in reset."""
     return Script((fields,), in_reset=True)
@@ -282,6 +287,9 @@ def after_done(*steps: Step) -> Script:
     """Returns a script of steps after the done."""
     return Script((*steps, wait(40)), late=True)
 
+
+OUTSTANDING = 16
+"""Bursts in flight in each direction, of the builds of this module."""
 
 STALL = 160
 """Of 256: frequent enough for steps that need a clock with a stall."""
@@ -315,6 +323,10 @@ CLEAN = (
         unit_flag=CHECK_AND_CLEAR,
     ),
     Script((wait(1),), finish=True, extra=3),
+    # As many bursts in flight, and bursts as long, as the limits allow.
+    inner(many(AR_TAKEN, OUTSTANDING)),
+    inner(many(AW_TAKEN, OUTSTANDING)),
+    inner(ar(arlen=127, arready=1), aw(awaddr=GM + 4096, awlen=127, awready=1)),
     inner(
         *(ar(arlen=1, arready=0), ar(arlen=1, arready=1), R | {"rlast": 0, "rready": 0}),
         *(R | {"rlast": 0}, R, wait(2), aw(awready=0), AW_TAKEN, {**W_TAKEN, "wready": 0}, W_TAKEN),
@@ -337,7 +349,10 @@ PROOFS: dict[str, tuple[Script, ...]] = {
     "AR-ALIGN": (wired(ar(araddr=GM + 1)), wired(ar(araddr=GM + 16, arlen=1))),
     "AR-4K": (wired(ar(araddr=GM + 4096 - 32, arlen=1)), wired(ar(arlen=128))),
     "AR-ID": (wired(ar(), ar(arid=1)),),
-    "AR-LIMIT": (wired(ar(mode=0, hold=20), axi_read_latency=60),),
+    "AR-LIMIT": (
+        wired(ar(mode=0, hold=20), axi_read_latency=60),
+        inner(many(AR_TAKEN, OUTSTANDING + 1)),
+    ),
     "AR-OVER-WRITE": (
         wired(aw(), w(), ar(), axi_write_latency=60),
         wired(aw(mode=STALLED), ar(**{**aw(), "mode": 0}), aw(), stall_aw=STALL),
@@ -361,7 +376,7 @@ PROOFS: dict[str, tuple[Script, ...]] = {
     "AW-ALIGN": (wired(aw(awaddr=GM + 16)),),
     "AW-4K": (wired(aw(awaddr=GM + 4096 - 64, awlen=2)),),
     "AW-ID": (wired(aw(), aw(awid=8)),),
-    "AW-LIMIT": (wired(aw(mode=0, hold=20)),),
+    "AW-LIMIT": (wired(aw(mode=0, hold=20)), inner(many(AW_TAKEN, OUTSTANDING + 1))),
     "AW-RESET": (in_reset(awvalid=1),),
     "W-HELD": (wired(aw(), *fallen(w()), stall_w=STALL),),
     "W-STABLE": (
