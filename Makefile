@@ -196,7 +196,7 @@ $(if $(UNKNOWN),$(error make $(GOALS) has no variable $(UNKNOWN)$(or $(NEAREST:%
   It takes $(TAKEN); make help describes them))
 
 # Our variables and make's own must not reach the simulators' makefiles, nor cocotb, which reads WAVES.
-PY := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u %) $(NIGHT_VARIABLES:%=-u %) $(PROGRAM_VARIABLES:%=-u %) $(patsubst %,-u %,$(filter-out PTO_%,$(MAKE_VARIABLES))) .venv/bin/python
+PY := env -u PYTHONHOME -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u %) $(NIGHT_VARIABLES:%=-u %) $(PROGRAM_VARIABLES:%=-u %) $(patsubst %,-u %,$(filter-out PTO_%,$(MAKE_VARIABLES))) .venv/bin/python
 
 # --- set-up: stamps in .venv record the installed packages ---------------------------------------------------
 

@@ -4,7 +4,11 @@
 import os
 import sys
 
+from tb.common.environment import own_modules_first
+
 # Container images set it, as the Makefile says. Without bytecode every command compiles what it
 # imports, which takes longer than to check a hundred programs.
 if os.environ.get("PYTHONDONTWRITEBYTECODE"):
     sys.dont_write_bytecode = False
+
+own_modules_first()

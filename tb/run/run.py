@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
+from tb.common.environment import foreign_note
 from tb.common.errors import PtoError
 from tb.common.files import remove_file, write_json
 from tb.dut.manifest import Manifest
@@ -88,6 +89,8 @@ def run_once(
                 claimed(folder, lambda: console.say(f"waiting for an equal run in {folder}"))
             )
             # Record and progress of an earlier run must not be read as those of this run.
+            if note := foreign_note():
+                console.say(note)
             remove_file(target)
             remove_file(folder / MAILBOX)
             plan = plan_run(

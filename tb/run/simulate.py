@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tb.common.environment import foreign
 from tb.common.paths import RESULT_ENV, SETTINGS_ENV, relative
 from tb.dut.user_code import USER_TEST_ENV
 from tb.harness.mailbox_reader import MAILBOX_ENV, MailboxReader
@@ -145,8 +145,6 @@ def _assertions(module: str) -> dict[str, str]:
     this project fail by the counts of the run and have none to rewrite.
     """
     name = "COCOTB_REWRITE_ASSERTION_FILES"
-    if name in os.environ:
-        return {}
     return {name: "" if module.startswith("tb.") else f"{module.replace('.', '/')}.py"}
 
 
@@ -194,7 +192,7 @@ def simulate(
     if plan.code_coverage:
         test_args.append("--coverage-per-instance")
         extra.append(f"+verilator+coverage+file+{run_dir / CODE_COVERAGE}")
-    cleared = environment({}, drop=("WAVES", "GUI", "PYTEST_CURRENT_TEST"))
+    cleared = environment({}, drop=("WAVES", "GUI", "PYTEST_CURRENT_TEST", *foreign()))
     with cleared, _searching(python_path):
         runner.test(
             test_module=module,
