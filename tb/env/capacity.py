@@ -131,14 +131,15 @@ class CapacityProbe:
         ]
 
     async def end(self) -> None:
-        """Measures again, twice where an engine seems to have lost something, and reports that."""
+        """Measures again, twice where an engine holds more or less, and reports what stays so."""
         figures = {(figure.op, figure.size): figure for figure in self._run.counts.capacity}
         for _ in range(2):
-            again = [key for key, one in figures.items() if one.lost or not one.end]
+            again = [key for key, one in figures.items() if one.unlike or not one.end]
             for key, held in (await self._measured(again)).items():
-                figures[key].end = larger(figures[key].end, held)
+                figure = figures[key]
+                figure.end = nearest(figure.start, figure.end or held, held)
         for figure in figures.values():
-            if figure.lost and not self._run.aborted:
+            if figure.unlike and not self._run.aborted:
                 self._fail(figure)
 
     async def _measured(self, keys: Sequence[Key]) -> dict[Key, dict[str, int]]:
@@ -178,7 +179,7 @@ class CapacityProbe:
             kind="leak",
             slot=figure.slot,
             op=figure.op,
-            field=", ".join(NOUNS[name] for name in figure.lost),
+            field=", ".join(NOUNS[name] for name in figure.unlike),
             end_clock=int(self._run.mailbox.cycles),
             text=report,
         )
@@ -189,6 +190,16 @@ def in_flight(state: SlotState) -> dict[str, int]:
     """Returns the counts of a state that are not 0, by name of ``NOUNS``."""
     counts = {"ops": state.held, **state.open}
     return {name: counts[name] for name in NOUNS if counts[name]}
+
+
+def nearest(
+    start: Mapping[str, int], one: Mapping[str, int], other: Mapping[str, int]
+) -> dict[str, int]:
+    """Returns of each name the count of two measurements that is nearer to that of the start."""
+    return {
+        name: min((one.get(name, 0), other.get(name, 0)), key=lambda x: abs(x - start.get(name, 0)))
+        for name in (*one, *other)
+    }
 
 
 def larger(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:

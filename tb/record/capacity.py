@@ -41,25 +41,21 @@ class CapacityFigure(BaseModel):
         return {name: (self.start.get(name, 0), self.end.get(name, 0)) for name in names}
 
     @property
-    def lost(self) -> dict[str, tuple[int, int]]:
-        """What the engine holds fewer of at the end, with both numbers, the start first."""
-        return {name: pair for name, pair in self._pairs.items() if pair[1] < pair[0]}
+    def unlike(self) -> dict[str, tuple[int, int]]:
+        """What the engine holds fewer or more of at the end, with both numbers, the start first."""
+        return {name: pair for name, pair in self._pairs.items() if pair[1] != pair[0]}
 
     @property
     def leaks(self) -> list[str]:
-        """A sentence for each loss."""
+        """A sentence for each difference: credits that were lost, or given back twice."""
         return [
             f"{self.slot} holds {end} {NOUNS[name]} at the end, {start} at the start "
             f"({self.op}, {self.size} ops)"
-            for name, (start, end) in self.lost.items()
+            for name, (start, end) in self.unlike.items()
         ]
 
     @property
     def changes(self) -> str:
         """All that differs, in one line; empty for nothing."""
-        moved = [
-            f"{NOUNS[name]} {start} -> {end}"
-            for name, (start, end) in self._pairs.items()
-            if start != end
-        ]
+        moved = [f"{NOUNS[name]} {start} -> {end}" for name, (start, end) in self.unlike.items()]
         return f"{self.size} {self.op}: {', '.join(moved)}" if moved else ""

@@ -40,9 +40,9 @@ class Failure(BaseModel):
         kind: Kind: ``data``, ``guard``, ``stray``, ``page`` (bytes); ``tag``, ``status``,
             ``rule``, ``address``, ``early`` (reports of the done channel); ``flags``, ``access``,
             ``late burst``, ``stimulus``, ``protocol``, ``hang``; ``design`` for an error that the
-            design itself reports; ``speed`` for a stream slower
-            than its limit, ``leak`` for an engine that holds less at the end, ``check`` for a
-            check of a test itself, ``crash`` for what was in flight when the simulator ended.
+            design itself reports, ``speed`` for a stream slower than its limit, ``leak`` for an
+            engine that holds less or more at the end, ``check`` for a check of a test itself,
+            ``crash`` for what was in flight when the simulator ended.
         slot, op: Slot and op or legacy form, or empty where none is known.
         field: The first thing that differs, such as ``row data``, ``left pad``, ``status OK not
             RULE``, with the knobs of another profile that explain it (``behind the row, knob

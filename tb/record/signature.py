@@ -37,7 +37,7 @@ _TITLES = {
     "design": "reported by the design",
     "hang": "hang",
     "speed": "slower than its limit",
-    "leak": "holds less at the end",
+    "leak": "holds more or less at the end",
     "check": "check of the test",
     "crash": "simulator crashed",
     "error": "the bench failed",

@@ -183,9 +183,9 @@ def verdict(
             slow = sum(one.missed for one in result.speed)
             if slow and slow == result.mismatches and not result.protocol_errors:
                 why = "the DUT is slower than the limits of its manifest"
-            leaks = sum(bool(one.lost) for one in result.capacity)
+            leaks = sum(bool(one.unlike) for one in result.capacity)
             if leaks and leaks == result.mismatches and not result.protocol_errors:
-                why = "the DUT holds less at the end than at the start"
+                why = "the DUT holds more or less at the end than at the start"
         elif any(not one.same for one in result.schedules):
             why = "the schedules of a program leave different bytes"
         return Verdict("fail", why)

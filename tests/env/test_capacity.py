@@ -95,28 +95,36 @@ def test_a_loss_is_a_failure_of_its_own_kind() -> None:
 
 def test_what_is_not_in_flight_any_more_is_lost() -> None:
     _, counts = judged({"ops": 16, "src": 4}, {"ops": 16}, {"ops": 16})
-    assert counts.capacity[0].lost == {"src": (4, 0)}
+    assert counts.capacity[0].unlike == {"src": (4, 0)}
     assert len(counts.failures) == 1
 
 
-def test_the_larger_of_two_measurements_at_the_end_counts() -> None:
+def test_the_nearer_of_two_measurements_at_the_end_counts() -> None:
     probe, counts = judged({"ops": 16, "src": 9}, {"ops": 15, "src": 9}, {"ops": 16, "src": 8})
     assert counts.failures == []
     assert counts.capacity[0].end == {"ops": 16, "src": 9}
     assert probe.sent == 3
 
 
-def test_more_at_the_end_is_no_failure_and_is_not_measured_again() -> None:
-    probe, counts = judged({"ops": 16}, {"ops": 18})
-    assert (counts.failures, probe.sent) == ([], 2)
-    assert counts.capacity[0].changes == "tiny mte_ub_gm: ops 16 -> 18"
+def test_more_at_the_end_is_a_failure_if_it_stays_so() -> None:
+    probe, counts = judged({"ops": 16}, {"ops": 18}, {"ops": 17})
+    assert counts.failures == [
+        "LEAK: mte3 holds 17 ops at the end, 16 at the start (mte_ub_gm, tiny ops)"
+    ]
+    assert probe.sent == 3
+    assert counts.capacity[0].changes == "tiny mte_ub_gm: ops 16 -> 17"
+    _, counts = judged({"ops": 16}, {"ops": 16, "src": 1}, {"ops": 16, "src": 1})
+    assert counts.capacity[0].unlike == {"src": (0, 1)}
+    assert len(counts.failures) == 1
+    probe, counts = judged({"ops": 16}, {"ops": 17}, {"ops": 16})
+    assert (counts.failures, probe.sent) == ([], 3)
 
 
 def test_an_aborted_run_has_no_verdict() -> None:
     probe, counts = judged({"ops": 16}, aborted=True)
     assert (counts.failures, probe.sent) == ([], 1)
     assert counts.capacity[0].end == {}
-    assert counts.capacity[0].lost == {}
+    assert counts.capacity[0].unlike == {}
     assert counts.capacity[0].changes == ""
 
 
@@ -172,7 +180,7 @@ def test_counts_of_a_state_have_the_names_of_what_is_open() -> None:
     assert in_flight(state) == {"ops": 3, "src": 5}
 
 
-def test_a_figure_names_each_loss() -> None:
+def test_a_figure_names_each_difference() -> None:
     figure = CapacityFigure(
         slot="fix",
         op="mte_l0c_gm",
@@ -180,9 +188,10 @@ def test_a_figure_names_each_loss() -> None:
         start={"ops": 9, "writes": 16, "src": 8},
         end={"ops": 9, "writes": 15, "src": 9},
     )
-    assert figure.lost == {"writes": (16, 15)}
+    assert figure.unlike == {"writes": (16, 15), "src": (8, 9)}
     assert figure.leaks == [
-        "fix holds 15 write bursts at the end, 16 at the start (mte_l0c_gm, small ops)"
+        "fix holds 15 write bursts at the end, 16 at the start (mte_l0c_gm, small ops)",
+        "fix holds 9 words of port src at the end, 8 at the start (mte_l0c_gm, small ops)",
     ]
     assert figure.changes == "small mte_l0c_gm: write bursts 16 -> 15, words of port src 8 -> 9"
 

@@ -37,7 +37,8 @@ QUICK = SpeedFigure(stream="rows", slot="mte2", op=LOAD, unit="a row", clocks=1.
 SLOW = SpeedFigure(stream="joins", slot="mte3", op=STORE, unit="a word", clocks=1.9, limit=1.1)
 
 LEAK = CapacityFigure(slot="mte3", op=STORE, size="tiny", start={"ops": 16}, end={"ops": 15})
-FULL = CapacityFigure(slot="mte2", op=LOAD, size="tiny", start={"ops": 16}, end={"ops": 17})
+GAIN = CapacityFigure(slot="mte2", op=LOAD, size="tiny", start={"ops": 16}, end={"ops": 17})
+FULL = CapacityFigure(slot="mte2", op=LOAD, size="tiny", start={"ops": 16}, end={"ops": 16})
 
 
 def result(ops: dict[str, int] | None = None, **changes: Any) -> SimResult:
@@ -88,7 +89,8 @@ def test_a_good_run_passes() -> None:
         (result(protocol_errors=1, complete=False), "fail", "DUT differs"),
         (result(mismatches=1, speed=[SLOW, QUICK]), "fail", "DUT slower limits"),
         (result(mismatches=2, speed=[SLOW, QUICK]), "fail", "DUT differs"),
-        (result(mismatches=1, capacity=[LEAK, FULL]), "fail", "DUT holds less end start"),
+        (result(mismatches=1, capacity=[LEAK, FULL]), "fail", "DUT holds more or less end start"),
+        (result(mismatches=1, capacity=[GAIN]), "fail", "DUT holds more or less end start"),
         (result(mismatches=2, capacity=[LEAK, FULL]), "fail", "DUT differs"),
         (result(complete=False), "error", "test ended before"),
         (result({}), "error", "nothing sent 0 transactions"),
