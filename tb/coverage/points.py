@@ -28,7 +28,7 @@ from tb.coverage.model import (
 )
 from tb.coverage.ops import BASE, RESERVED, Bools, Derived, Ops
 from tb.coverage.view import View
-from tb.isa.dtypes import DTYPES
+from tb.isa.dtypes import ALL_DTYPES, DTYPES
 
 Function = Callable[[Ops], Any]
 Source = str | Function
@@ -128,7 +128,7 @@ def range_labels(lows: Sequence[int]) -> list[str]:
     return [*labels, f"{lows[-1]}.."]
 
 
-def place_of(names: Sequence[str], among: Sequence[str] = DTYPES) -> Ints:
+def place_of(names: Sequence[str], among: Sequence[str] = ALL_DTYPES) -> Ints:
     """Returns ``int64[len(among)]``: index in ``names`` of each entry, or ``NOT_SAMPLED``."""
     return np.array([names.index(x) if x in names else NOT_SAMPLED for x in among])
 

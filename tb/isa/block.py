@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tb.isa.descriptor import pack, pack_columns
 from tb.isa.dma.legacy import CopyUbufToUbuf, LegacyCopy
-from tb.isa.dtypes import ALL_DTYPES, DTYPE_INDEX
+from tb.isa.dtypes import ALL_DTYPES, DTYPE_INDEX, moved_as
 from tb.isa.fields import DESC_WORDS
 from tb.isa.fix.table import FRONT_COLUMNS
 from tb.isa.lower import OP_CLASSES, lower
@@ -234,18 +234,30 @@ def from_descriptors(
     }
     names = dtypes or [desc.src_type.dtype for desc in descriptors]
     pads = pad_dtypes or [desc.second_type for desc in descriptors]
-    index = [DTYPE_INDEX[name] for name in names]
     return OpBlock(
         np.array([desc.spec.opcode for desc in descriptors], dtype=np.int64),
         columns,
-        np.array(index, dtype=np.int64),
-        np.array([DTYPE_INDEX[name] for name in pads], dtype=np.int64),
+        _type_column(descriptors, names),
+        _type_column(descriptors, pads),
         np.zeros(count, dtype=np.int64),
         np.full(count, -1, dtype=np.int64),
         dict(legacy or {}),
         dict(enumerate(descriptors)),
         None if expected_rule is None else np.array(expected_rule, dtype=np.int64),
     )
+
+
+def _type_column(descriptors: Sequence[Op], names: Sequence[str]) -> NDArray[np.int64]:
+    """Returns the indices of element types; an op without a rule on them moves bytes (A-71)."""
+    index = []
+    for number, (desc, name) in enumerate(zip(descriptors, names, strict=True)):
+        if name not in DTYPE_INDEX and desc.spec.rules == "FB":
+            name = moved_as(name, any_type=True)
+        if name not in DTYPE_INDEX:
+            legal = ", ".join(DTYPE_INDEX)
+            raise FrontEndError(f"op {number}: element type is {name}: one of {legal}")
+        index.append(DTYPE_INDEX[name])
+    return np.array(index, dtype=np.int64)
 
 
 _HINT_RULES = ("DMA-L15", "FIX-L13")

@@ -52,6 +52,9 @@ BURSTS = [
     made(MteL1Fb(0, 0, 0, 0, 0, 0), nop="both 0"),
     made(MteL1Fb(0, 0, 64, 1, 0, 0), dst_place="whole"),
     made(MteL1Fb(0, 64, 63, 1, 0, 0), dst_place="ends at top"),
+    # Types of half a byte, and types that no other op has, are legal here.
+    made(MteL1Fb(0, 0, 1, 1, 0, 0, Ptr("i4", "l1"), Ptr("si4", "fb")), "dtype", len="1"),
+    made(MteL1Fb(0, 0, 1, 1, 0, 0, Ptr("i1", "l1"), Ptr("i1", "fb")), dtype="ui8", len="1"),
     made(MteL1Fb(0, 0x10000, 64, 1, 0, 0), segment="1 (pre_relu)", dst_place="whole"),
     made(MteL1Fb(0, 0x10FC0, 1, 1, 0, 0), dst_place="ends at top"),
     made(MteL1Fb(0, 0x10040, 0, 1, 0, 0), nop_place="inside"),

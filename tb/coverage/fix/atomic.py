@@ -29,12 +29,11 @@ from tb.coverage.model import Cross, Ints, crossed, excluding
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import Row, codes, entry, only, place_of
 from tb.coverage.view import ATOMIC_CLAUSE, CTRL_OP_LSB, CTRL_TYPE_LSB
-from tb.isa.dtypes import ALL_DTYPES
 from tb.isa.fix.table import ATOMIC_DST
 
 _WIDE = ("f32", "f16", "bf16", "s16", "s32")
 _DSTS: tuple[str, ...] = tuple(name for kind in TYPES for name in ATOMIC_DST[kind])
-_SPELLING = place_of(_DSTS, ALL_DTYPES)
+_SPELLING = place_of(_DSTS)
 _FLOAT = place_of(FLOATS, ("off", *TYPES))
 _TYPE_MASK = (1 << 3) - 1
 

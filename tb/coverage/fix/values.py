@@ -16,7 +16,6 @@ from tb.coverage.model import NOT_SAMPLED, Ints
 from tb.coverage.ops import Derived, Ops, sides
 from tb.coverage.points import entry, place_of
 from tb.isa.burst.table import MTE_L1_FB
-from tb.isa.dtypes import ALL_DTYPES
 from tb.isa.fix.table import (
     DST_BITS,
     DST_CODES,
@@ -145,7 +144,7 @@ _HALVES = [DST_CODES[name] for name in ("f16", "bf16")]
 _NEVER_NOSAT = [QUANT_MODES[name].code for name in ("f32_bf16", "deqf16_scalar", "deqf16_vec")]
 """Modes whose conversion saturates whatever the clause says (knob ``sat_scope``)."""
 _BITS = np.array(DST_BITS)
-_SPELLING = place_of(DST_TYPES, ALL_DTYPES)
+_SPELLING = place_of(DST_TYPES)
 
 
 def _previous(v: Ops) -> Ops:
