@@ -216,7 +216,7 @@ def fix_ops(draw: st.DrawFn) -> FixOp:
         "k": draw(_NUMBER) if layout == "nz2dn" else None,
         "split": draw(st.integers(0, 3)) if layout == "nz2nz" else None,
         "loop3": loop3,
-        "sat": draw(st.sampled_from(("", "preserve_nan", "nosat"))),
+        "sat": draw(st.sampled_from(("", "sat", "preserve_nan", "nosat"))),
         "src_type": Ptr(acc, "l0c"),
         "dst_type": Ptr(dst, kind(0, 0, 0, 0, 0, 0).spec.destination),
     }

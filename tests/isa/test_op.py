@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 
 from scoreboards.model.dma import ReferenceModel
 from sequences.draw.traffic import TrafficGenerator
-from tb.isa.block import OpBlock, from_ops
+from tb.isa.block import OpBlock, from_descriptors, from_ops
 from tb.isa.burst.op import MteL1Bt, MteUbUb
 from tb.isa.descriptor import field_values, pack, unpack
 from tb.isa.dma.op import DmaOp, Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.fix.op import Atomic, MteL0cGm
-from tb.isa.fix.table import DST_BITS
+from tb.isa.fix.table import DST_BITS, SAT_MODES
 from tb.isa.footprint import Footprint, destinations, source
+from tb.isa.lower import lower
 from tb.isa.nest import NESTS, Rows
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.op import Op, replace
@@ -93,6 +94,18 @@ def test_ctrl_is_sampled_where_it_decides() -> None:
     assert (late.sat, late.atomic_type, late.sat_name, late.atomic) == (2, 2, "", None)
     clauses = replace(write_back, sat="sat", atomic=Atomic("f32", "max"))
     assert clauses.sampled(ctrl) == clauses
+
+
+@pytest.mark.parametrize("sat", ["", "sat", "preserve_nan", "nosat"])
+def test_a_block_keeps_the_clause_of_saturation(sat: str) -> None:
+    nosat = 1 << 48
+    write_back = MteL0cGm(0, 0, 16, 16, 16, 16, sat=sat)
+    block = from_descriptors([lower(write_back, nosat)])
+    # A sampled CTRL and a clause have one descriptor, and one column.
+    want = "nosat" if sat == "" else sat
+    for only in (block.program()[0][0], block.issued(0), replace(block, descriptors={}).issued(0)):
+        assert only.sampled(nosat).sat == SAT_MODES[want]
+    assert block.program()[0][0].sat_name == want
 
 
 def test_what_is_left_out_is_not_given() -> None:

@@ -166,7 +166,11 @@ class FixOp(Op):
         """Returns the values of an op of a block, with its clauses."""
         x = {**cls.zeros, **values}
         x |= {"k_given": int(x["layout"] == NZ2DN), "split_given": int(x["layout"] == NZ2NZ)}
-        x |= {"sat_given": int(x["sat"] > 0), "pre_quant": _quant_of(x), "pre_relu": _relu_of(x)}
+        x |= {
+            "sat_given": int(x["sat_given"] or x["sat"] > 0),
+            "pre_quant": _quant_of(x),
+            "pre_relu": _relu_of(x),
+        }
         if x["atomic_type"]:
             # Codes without a name come from CTRL only (FIX-L26).
             kind, what = x["atomic_type"], x["atomic_op"]
@@ -430,7 +434,7 @@ _CLAUSES: Values = {
 }  # fmt: skip
 _EXTRA: Values = {
     "pre_quant": None, "pre_relu": None, "atomic": None, "sub_block": 0, "ub_split": "",
-    **dict.fromkeys(("k_given", "split_given", "sat_given", *FRONT_COLUMNS), 0),
+    **dict.fromkeys(("k_given", "split_given", *FRONT_COLUMNS), 0),
 }  # fmt: skip
 
 

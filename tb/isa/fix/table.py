@@ -231,7 +231,9 @@ is absent, or, where the mode needs one, for f32."""
 CLIP_CODES: tuple[str, ...] = ("", "f16", "ui16", "i16", "si16", "i8", "si8", "i4", "si4")
 """``clip_type`` indexes this; 0 for f16 or i16, whatever the destination takes."""
 
-FRONT_COLUMNS: tuple[str, ...] = ("quant_type", "relu_type", "clip_type")
+FRONT_COLUMNS: tuple[str, ...] = ("quant_type", "relu_type", "clip_type", "sat_given")
+"""Operands of a write-back that no descriptor holds. ``sat_given`` is 1 where the clause
+stands, since ``sat`` and a saturation that is left out have one code; other codes are clauses."""
 
 # --- descriptor ----------------------------------------------------------------------------------
 
