@@ -15,7 +15,7 @@ from tb.isa.dtypes import ALL_DTYPES, DTYPE_INDEX, moved_as
 from tb.isa.fields import DESC_WORDS
 from tb.isa.fix.table import FRONT_COLUMNS
 from tb.isa.lower import OP_CLASSES, lower
-from tb.isa.op import Op
+from tb.isa.op import Op, whole
 from tb.isa.ops import LAYOUTS, OPS_BY_CODE, SLOTS
 from tb.isa.program import Entry, moving, program_of
 from tb.isa.rules import s_violations
@@ -30,6 +30,10 @@ COLUMNS: tuple[str, ...] = tuple(
 )
 """Every descriptor field of every family once, and the operands that no descriptor holds.
 Families share names: ``len``, ``n_burst``, ..."""
+
+
+COLUMN_LIMIT = 1 << 62
+"""What a column holds of this and any larger value: a sum of two has 64 bits."""
 
 
 def _by_opcode(values: Mapping[int, int]) -> NDArray[np.int64]:
@@ -75,7 +79,8 @@ class OpBlock:
             v0.6 op that its columns give. A legacy form: the ``set_*`` ops before it and the copy,
             also copies that are not issued because they break a rule at lowering. A write-back
             that takes saturation or its atomic from CTRL: ops that write CTRL, the op, and a
-            ``set_ctrl`` 0. The columns hold the descriptor of :func:`tb.isa.program.moving`.
+            ``set_ctrl`` 0. An op with values from ``COLUMN_LIMIT`` on. The columns hold the
+            descriptor of :func:`tb.isa.program.moving`.
         descriptors: Index of an op to the descriptor to pack instead of its columns, for
             values that exceed a container (illegal ops).
         expected_rule: ``int64[N]``, number of the D rule the op breaks, 0 when legal.
@@ -222,16 +227,23 @@ def from_descriptors(
     """Builds a block from descriptors, legal or not; no gaps, no waits.
 
     ``dtypes`` and ``pad_dtypes`` default to those of the ops. Illegal v0.6 ops with operands
-    that exceed their containers keep their exact values in ``columns`` and ``descriptors``.
+    that exceed their containers keep their exact values in ``columns`` and ``descriptors``; those
+    from ``COLUMN_LIMIT`` on keep them in ``legacy`` and ``descriptors``.
+
+    Raises:
+        FrontEndError: a value is not an integer, or is negative, or a type is unknown.
     """
     count = len(descriptors)
+    descriptors = [_exact(number, desc) for number, desc in enumerate(descriptors)]
     values = [desc.values for desc in descriptors]
     used = {name for value in values for name in value}
     columns = {
-        name: np.array([min(value.get(name, 0), 2**62) for value in values], dtype=np.int64)
+        name: np.array([min(value.get(name, 0), COLUMN_LIMIT) for value in values], dtype=np.int64)
         for name in COLUMNS
         if name in used
     }
+    far = {n for column in columns.values() for n in np.flatnonzero(column == COLUMN_LIMIT)}
+    written: dict[int, Entry] = {int(n): (descriptors[n],) for n in far}
     names = dtypes or [desc.src_type.dtype for desc in descriptors]
     pads = pad_dtypes or [desc.second_type for desc in descriptors]
     return OpBlock(
@@ -241,10 +253,33 @@ def from_descriptors(
         _type_column(descriptors, pads),
         np.zeros(count, dtype=np.int64),
         np.full(count, -1, dtype=np.int64),
-        dict(legacy or {}),
+        {**written, **(legacy or {})},
         dict(enumerate(descriptors)),
         None if expected_rule is None else np.array(expected_rule, dtype=np.int64),
     )
+
+
+def _exact(number: int, desc: Op) -> Op:
+    """Returns a descriptor with ints of Python for its columns.
+
+    Raises:
+        FrontEndError: a value is none that an operand has.
+    """
+    values = desc.values
+    changed = {}
+    for name in desc.column_names:
+        value = values[name]
+        if type(value) is int and 0 <= value < COLUMN_LIMIT:
+            continue
+        value = whole(value)
+        if not isinstance(value, int) or value < 0:
+            raise FrontEndError(
+                f"op {number}: {name} is {values[name]}: an integer, 0 and above\n  {desc!r}"
+            )
+        changed[name] = int(value)
+    if not changed:
+        return desc
+    return desc.of({**values, **changed}, desc.src_type, desc.dst_type)
 
 
 def _type_column(descriptors: Sequence[Op], names: Sequence[str]) -> NDArray[np.int64]:

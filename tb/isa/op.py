@@ -12,7 +12,7 @@ import dataclasses
 import sys
 from collections.abc import Mapping
 from functools import cache
-from operator import attrgetter
+from operator import attrgetter, index
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from tb.isa.dtypes import ELEMENT_BYTES, Ptr
@@ -75,7 +75,7 @@ class Op:
         for name, value in given.items():
             if name in _TYPES:
                 continue
-            field = self._field_of.get(name)
+            field, value = self._field_of.get(name), whole(value)
             if field is None:
                 self._clause(name, value, values)
             else:
@@ -194,6 +194,13 @@ class Op:
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise dataclasses.FrozenInstanceError(f"cannot assign to {name}")
+
+
+def whole(value: Any) -> Any:
+    """Returns an integer of numpy as an int, since a descriptor is wider; others as they are."""
+    if isinstance(value, int) or not hasattr(value, "__index__"):
+        return value
+    return index(value)
 
 
 def code_of(what: str, word: str, codes: Mapping[str, int]) -> int:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +15,15 @@ from typer.testing import CliRunner
 
 from tb.cli.main import app
 from tb.common.paths import ROOT
-from tb.isa.block import from_ops
-from tb.isa.burst.op import MteL1Fb
+from tb.isa.block import FrontEndError, from_descriptors, from_ops
+from tb.isa.burst.op import MteL1Fb, MteUbUb
 from tb.isa.descriptor import field_values, pack, pack_columns, unpack, unpack_fields
-from tb.isa.dma.op import DmaOp, MteGmUb
+from tb.isa.dma.op import DmaOp, Loop, MteGmUb, Pad
 from tb.isa.dma.table import DMA_LAYOUT
 from tb.isa.dtypes import NIBBLE_DTYPES, Ptr
 from tb.isa.fields import DESC_BITS, Field, Layout
+from tb.isa.fill.op import RawFillL1
+from tb.isa.fix.op import Loop3, MteL0cGm, PreQuant, Scalar
 from tb.isa.l0.op import Shape, shaped
 from tb.isa.lower import lower
 from tb.isa.nz.op import MteGmL1Frac
@@ -138,6 +142,68 @@ def test_block_of_several_families_packs_each_by_its_layout(ops: list[Op]) -> No
     fit = [n for n, desc in enumerate(descs) if unpack(pack(desc)) == desc]
     if len(fit) == len(ops):
         assert (legal.pack() == block.pack()).all()
+
+
+FAR = 1 << 62
+FAR_OPS: list[tuple[Op, int]] = [
+    (RawFillL1(16, FAR + 16, 1, 1, 1, 0), 4),
+    (RawFillL1(FAR + 32, 0, 1, 1, 1, 0), 4),
+    (MteGmUb(0, FAR + 16, 32, 1, 32, 32), 6),
+    (MteGmUb(0, FAR + 32, 32, 1, 32, 32), 12),
+    (MteGmUb(0, 2**64 - 32, 32, 1, 32, 32), 12),
+    (MteGmUb(0, 2**70 + 8, 32, 1, 32, 32), 6),
+    (MteUbUb(32, 2**63 + 8, 1, 1, 0, 0), 6),
+    (RawFillL1(64, -FAR - 32, 1, 1, 1, 0), 2),
+    (MteGmUb(FAR + 3, FAR + 32, 32, 0, 32, 32), 0),
+]
+"""Ops with operands that no column holds, and the rule that each breaks."""
+
+
+@pytest.mark.parametrize(("op", "rule"), FAR_OPS)
+def test_a_block_keeps_operands_that_no_column_holds(op: Op, rule: int) -> None:
+    block = from_ops([op, op])
+    (kept,) = block.take(1, 2).program()[0]
+    assert kept == op
+    for judged in (kept, unpack(block.pack()[0])):
+        found = first_d_violation(judged)
+        assert (found.rule.number if found else 0) == rule
+
+
+def some_ops(x: Callable[[int], Any]) -> list[Op]:
+    copy = (x(64), x(32), x(5), x(2), x(8), x(64))
+    loops, pad = (Loop(x(3), x(16), x(120)),), Pad("i8", x(7), x(1), x(2))
+    quant = PreQuant("qf322f16_pre_scalar", Scalar("bf16", x(63)))
+    tile = (x(0), x(64), x(16), x(16), x(16), x(16))
+    options = {"layout": "nz2nd", "loop3": Loop3(x(2), x(3), x(4)), "dst_type": Ptr("f16", "gm")}
+    return [
+        MteGmUb(*copy, loops, pad),
+        RawFillL1(x(64), x(-32), x(1), x(2), x(1), x(0)),
+        MteL0cGm(*tile, pre_quant=quant, **options),
+    ]
+
+
+@pytest.mark.parametrize("make", [np.int64, np.int8])
+def test_a_block_takes_numbers_of_numpy(make: Callable[[int], Any]) -> None:
+    taken, plain = from_ops(some_ops(make)), from_ops(some_ops(int))
+    assert (taken.pack() == plain.pack()).all()
+    assert taken.program() == plain.program()
+
+
+@pytest.mark.parametrize(
+    ("length", "message"),
+    [
+        (1.5, "op 1: len is 1.5: an integer, 0 and above"),
+        (None, "op 1: len is None"),
+        (-1, "op 1: len is -1"),
+    ],
+)
+def test_a_block_refuses_what_is_no_operand(length: Any, message: str) -> None:
+    good = MteGmUb(0, 0, 32, 1, 32, 32)
+    bad = replace(good, len_burst=length)
+    with pytest.raises(FrontEndError, match=re.escape(message)):
+        from_ops([good, bad])
+    with pytest.raises(FrontEndError, match=re.escape(message)):
+        from_descriptors([good, bad])
 
 
 def test_columns_of_a_block_are_complete() -> None:

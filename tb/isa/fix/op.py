@@ -41,7 +41,7 @@ from tb.isa.fix.table import (
     VECTOR_RELU,
     QuantMode,
 )
-from tb.isa.op import Op, OpT, Values, code_of, op_class
+from tb.isa.op import Op, OpT, Values, code_of, op_class, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +352,8 @@ def clip_of(dtype: str, bits: int) -> Scalar:
 
 def _bits_of(number: Scalar, widened: Callable[[Scalar], int]) -> int:
     """Returns the bits of a number in its field; those of one that is not known as they are."""
-    return widened(number) if type(number.bits) is int else number.bits
+    bits = whole(number.bits)
+    return widened(Scalar(number.dtype, bits)) if type(bits) is int else bits
 
 
 def _payload_values(name: str, number: str, payload: Scalar | FbPtr | None) -> Values:
