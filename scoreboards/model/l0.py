@@ -35,8 +35,8 @@ _GROUP = 32
 _PAIRS = ("f4E2M1x2", "f4E1M2x2")
 """Types whose elements are two values of 4 bits."""
 
-_SIZES = (4, 8, 16, 32)
-"""Bits of a value that a load moves."""
+_SIZES = (8, 16, 32)
+"""Bits of an element that is no pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +121,12 @@ def load(op: L0Load, legal: bool, _state: Registers) -> Outcome:
     """Returns the outcome of a load of data or of scales.
 
     Raises:
-        ValueError: the elements have no 1, 2 or 4 bytes and no 4 bits (LD-L01).
+        ValueError: the elements are no pairs of FP4 and have no 1, 2 or 4 bytes (LD-L01).
     """
     bits = 4 if op.src_type.dtype in _PAIRS else element_bits(op.src_type.dtype)
-    if bits not in _SIZES and not op.spec.scales:
-        raise ValueError(f"LD-L01: elements of {op.src_type.dtype} have {bits} bits")
+    known = op.src_type.dtype in _PAIRS or bits in _SIZES
+    if not known and not op.spec.scales:
+        raise ValueError(f"LD-L01: element type is {op.src_type.dtype}")
     control = _control(op, bits)
     m_start, k_start, m_step, k_step, src_stride, dst_stride = control
     if not legal:

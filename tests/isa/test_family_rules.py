@@ -14,6 +14,7 @@ from tb.isa.block import FrontEndError, from_ops
 from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.dtypes import Ptr
+from tb.isa.l0.op import LOAD_CLASSES
 from tb.isa.lower import lower
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.op import Op, replace
@@ -190,6 +191,18 @@ F16, F32 = Ptr("f16", "l1"), Ptr("f32", "bt")
 )
 def test_front_end_rules(op: Op, rules: list[str]) -> None:
     assert [violation.rule.name for violation in s_violations(op)] == rules
+
+
+@pytest.mark.parametrize("name", LOAD_CLASSES)
+@pytest.mark.parametrize("dtype", ["i1", "i4", "si4", "ui4", "i64"])
+def test_a_load_refuses_elements_of_unknown_width(name: str, dtype: str) -> None:
+    """Half bytes have a width in pairs of FP4 alone (spec/l0_loads.md, LD-L01; DI-12)."""
+    good = LOAD_CLASSES[name](0, 0, 0, 0, 1, 1, 1, 1)
+    pair = Ptr("f4E2M1x2", "l1"), Ptr("f4E1M2x2", good.spec.destination)
+    assert not s_violations(replace(good, src_type=pair[0], dst_type=pair[1]))
+    bad = replace(good, src_type=Ptr(dtype, "l1"), dst_type=Ptr(dtype, good.spec.destination))
+    assert [found.rule.name for found in s_violations(bad)] == ["LD-L01"]
+    assert good.spec.scales or bad.unencodable.startswith("LD-L01")
 
 
 def test_nothing_of_a_block_with_a_front_end_violation_is_built() -> None:

@@ -203,9 +203,10 @@ def test_a_load_fills_its_memory_to_the_last_byte(name: str) -> None:
     assert (memories[Space.L0][base + 65536 : base + 65568] == 0xAA).all()
 
 
-def test_elements_of_eight_bytes_are_refused() -> None:
+@pytest.mark.parametrize("dtype", ["i4", "si4", "i64"])
+def test_elements_of_eight_bytes_or_half_a_byte_are_refused(dtype: str) -> None:
     with pytest.raises(ValueError, match="LD-L01"):
-        executed(load(L0A, "i64", FULL), GoldenMemory(background))
+        executed(load(L0A, dtype, FULL), GoldenMemory(background))
 
 
 def test_the_memories_of_l0_do_not_overlap() -> None:

@@ -59,8 +59,7 @@ class L0Load(Op):
 
     @classmethod
     def _typed(cls, values: Values, src_type: Ptr, dst_type: Ptr) -> None:  # noqa: ARG003
-        bits = bits_of(src_type.dtype)
-        values["elem"] = 0 if cls.spec.scales else ELEMENT_CODES.get(bits, 0)
+        values["elem"] = 0 if cls.spec.scales else code_of_element(src_type.dtype) or 0
 
     @classmethod
     def fitting(cls, values: Values) -> tuple[str, str]:
@@ -70,11 +69,10 @@ class L0Load(Op):
 
     @property
     def unencodable(self) -> str:
-        """Elements without 1, 2 or 4 bytes or 4 bits (LD-L01)."""
-        size = bits_of(self.src_type.dtype)
-        if self.spec.scales or size in ELEMENT_CODES:
-            return ""
-        return f"LD-L01: elements of {self.src_type.dtype} have {size} bits: 4, 8, 16 or 32"
+        """Elements that are no pairs of FP4 and have no 1, 2 or 4 bytes (LD-L01)."""
+        dtype = self.src_type.dtype
+        known = self.spec.scales or code_of_element(dtype) is not None
+        return "" if known else _refusal(dtype)
 
     @property
     def is_nop(self) -> bool:
@@ -118,6 +116,20 @@ def bits_of(dtype: str) -> int:
     return 4 if dtype in NIBBLE_DTYPES else element_bits(dtype)
 
 
+def code_of_element(dtype: str) -> int | None:
+    """Returns the field ``elem`` of a type, None for one that no load moves (LD-L01).
+
+    The compiler has no width of types of less than a byte, such as i4 (DI-12).
+    """
+    bits = bits_of(dtype)
+    return ELEMENT_CODES.get(bits) if bits >= 8 or dtype in NIBBLE_DTYPES else None
+
+
+def _refusal(dtype: str) -> str:
+    legal = f"1, 2 or 4 bytes, {' or '.join(NIBBLE_DTYPES)}"
+    return f"LD-L01: element type is {dtype}: {legal}"
+
+
 def square_of(bits: int) -> int:
     """Returns the rows and columns of the squares that a transposed load works on."""
     return FRACTAL_ROWS if bits >= 16 else 32 if bits == 8 else 64
@@ -137,7 +149,7 @@ def shaped(
     """Returns a load in the shape form, with the control operands that it stands for.
 
     Raises:
-        ValueError: the element has no 1, 2 or 4 bytes or 4 bits (LD-L01).
+        ValueError: the elements are no pairs of FP4 and have no 1, 2 or 4 bytes (LD-L01).
     """
     cls = LOAD_CLASSES[name]
     left = cls.spec.destination == "l0a"
@@ -147,8 +159,8 @@ def shaped(
         steps = (_over(outer, FRACTAL_ROWS), pairs, pairs, pairs)
         return cls(src, dst, shape.start_row, shape.start_col, *steps, 0, src_type, dst_type, shape)
     bits = bits_of(src_type.dtype)
-    if bits not in ELEMENT_CODES:
-        raise ValueError(f"LD-L01: elements of {src_type.dtype} have {bits} bits: 4, 8, 16 or 32")
+    if code_of_element(src_type.dtype) is None:
+        raise ValueError(_refusal(src_type.dtype))
     columns = 8 * C0_BYTES // bits
     start_col = shape.start_col // 2 if bits == 4 else shape.start_col
     if transpose:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tb.isa.footprint import destination, source
-from tb.isa.l0.op import L0Load, bits_of, square_of
+from tb.isa.l0.op import L0Load, bits_of, code_of_element, square_of
 from tb.isa.l0.table import (
-    ELEMENT_CODES,
     FRACTAL_BYTES,
     FRACTAL_ROWS,
     SCALE_BYTES,
@@ -25,15 +24,15 @@ SPredicate = Callable[[L0Load], "str | None"]
 
 
 def l01(op: L0Load) -> str | None:
-    """Source in l1, destination in l0a or l0b, elements of equal bits: 4, 8, 16 or 32."""
+    """Source in l1, destination in l0a or l0b, elements of equal bytes, or pairs of FP4."""
     for role, pointer, space in (
         ("source", op.src_type, op.spec.source),
         ("destination", op.dst_type, op.spec.destination),
     ):
         if pointer.space != space:
             return Breach(f"{role} pointer is in {pointer.space}", f"{op.spec.name} wants {space}")
-        if bits_of(pointer.dtype) not in ELEMENT_CODES:
-            return Breach(f"{role} element type is {pointer.dtype}", "elements of 1, 2 or 4 bytes")
+        if code_of_element(pointer.dtype) is None:
+            return Breach(f"{role} element type is {pointer.dtype}", "1, 2 or 4 bytes, or FP4")
     # A pair of 4-bit values is an element of one byte to the compiler.
     sizes = [max(8, bits_of(one.dtype)) for one in (op.src_type, op.dst_type)]
     if sizes[0] != sizes[1]:
@@ -128,7 +127,7 @@ def l08(op: L0Load) -> str | None:
 
 
 S_RULES: dict[Rule, SPredicate] = {
-    Rule(1, "S", "l1 to l0a or l0b, equal elements of 1, 2 or 4 bytes or 4 bits", "LD"): l01,
+    Rule(1, "S", "l1 to l0a or l0b, equal elements of 1, 2 or 4 bytes or pairs of FP4", "LD"): l01,
     Rule(2, "S", "legacy: FP4 only with _s4, there equal types; transpose 0 or 1", "LD"): l02,
 }
 """Front-end rules; that of FP4 in LD-L02 is decided where text is read."""
