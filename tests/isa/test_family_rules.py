@@ -15,7 +15,7 @@ from tb.isa.burst.op import MteL1Bt, MteL1Fb, MteUbL1, MteUbUb
 from tb.isa.dma.legacy import CopyUbufToUbuf, lower_ubuf_copy
 from tb.isa.dtypes import Ptr
 from tb.isa.l0.op import LOAD_CLASSES
-from tb.isa.lower import lower
+from tb.isa.lower import OP_CLASSES, lower
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.op import Op, replace
 from tb.isa.rules import first_d_violation, lowering_violation, s_violations, t_violations
@@ -203,6 +203,15 @@ def test_a_load_refuses_elements_of_unknown_width(name: str, dtype: str) -> None
     bad = replace(good, src_type=Ptr(dtype, "l1"), dst_type=Ptr(dtype, good.spec.destination))
     assert [found.rule.name for found in s_violations(bad)] == ["LD-L01"]
     assert good.spec.scales or bad.unencodable.startswith("LD-L01")
+
+
+@pytest.mark.parametrize("cls", OP_CLASSES.values(), ids=OP_CLASSES)
+def test_defaults_keep_the_front_end_rules(cls: type[Op]) -> None:
+    needed = {name: 1 for name in cls.names if name not in cls.defaults}
+    words = {"mode": "nd2nz"}
+    op = cls(**{name: words.get(name, value) for name, value in needed.items()})
+    assert not s_violations(op)
+    assert from_ops([op]).program() == [(op,)]
 
 
 def test_nothing_of_a_block_with_a_front_end_violation_is_built() -> None:

@@ -97,17 +97,21 @@ class L0Load(Op):
 
 
 _CONTROL = ("m_start", "k_start", "m_step", "k_step", "src_stride", "dst_stride")
-_DEFAULTS = {
-    "transpose": 0,
-    "src_type": Ptr("f16", "l1"),
-    "dst_type": Ptr("f16", "l0a"),
-    "shape": None,
-}
 
-LOAD_CLASSES: dict[str, type[L0Load]] = {
-    name: op_class(L0Load, spec, ("src", "dst", *_CONTROL, *_DEFAULTS), _DEFAULTS, {"shape": None})
-    for name, spec in LOADS.items()
-}
+
+def _class_of(spec: LoadSpec) -> type[L0Load]:
+    dtype = SCALE_DTYPE if spec.scales else "f16"
+    defaults = {
+        "transpose": 0,
+        "src_type": Ptr(dtype, spec.source),
+        "dst_type": Ptr(dtype, spec.destination),
+        "shape": None,
+    }
+    names = ("src", "dst", *_CONTROL, *defaults)
+    return op_class(L0Load, spec, names, defaults, {"shape": None})
+
+
+LOAD_CLASSES: dict[str, type[L0Load]] = {name: _class_of(spec) for name, spec in LOADS.items()}
 """Op classes by mnemonic."""
 
 
