@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -39,6 +40,11 @@ def feeds(producer: OpSpec, consumer: OpSpec) -> bool:
     return producer.destination == consumer.source and producer.slot != consumer.slot
 
 
+_FEEDS = np.zeros((256, 256), dtype=np.bool_)
+for _one, _other in product(OPS.values(), repeat=2):
+    _FEEDS[_one.opcode, _other.opcode] = feeds(_one, _other)
+
+
 def _previous_slot(v: Ops) -> Ints:
     before: Ints = v.view.slot[np.maximum(v.places - 1, 0)]
     return np.where(v.places == v.start, 0, only(before >= 0, 1 + before))
@@ -47,9 +53,11 @@ def _previous_slot(v: Ops) -> Ints:
 DERIVED: Derived = {
     # 0 for the first op of a block, 1 + slot of the op before it.
     "previous_slot": _previous_slot,
-    # Indices into OPS of an op that waits for another, and of the other.
-    "waits": lambda v: v.after >= 0,
+    # Indices into OPS of an op that reads what another wrote, and of the other. Users may order any
+    # ops: a wait that carries no data is neither a dependency nor the lack of one.
+    "ordered": lambda v: v.after >= 0,
     "maker": lambda v: v.view.opcode[v.start + np.maximum(v.after, 0)],
+    "waits": lambda v: v.ordered & _FEEDS[v.maker, v.opcode],
     "producer": lambda v: only(v.waits, _NUMBER[v.maker]),
     "consumer": lambda v: only(v.waits, _NUMBER[v.opcode]),
     # int64[M, slots], legal ops of each slot in the block.
@@ -83,7 +91,7 @@ def _points() -> list[Row]:
                 f"another op of {SLOTS[number]} in the block", ops=ALL)
           for number, name in enumerate(_BESIDE)],
         ranges("wait", WAIT_LOWS, "gap", "idle clocks before it", ops=ALL),
-        codes("depends", ["free", "waits"], "waits",
+        codes("depends", ["free", "waits"], lambda v: only(v.waits | ~v.ordered, v.waits),
               "reads what an op before wrote in the block", ops=ALL),
         codes("producer", _OPS, "producer", "op that wrote what a waiting op reads",
               ops=ALL, **unread),
@@ -99,7 +107,7 @@ def _pairs() -> tuple[Exclusion, ...]:
         slot = [one for one in others if one not in memory]
         found.append(excluding(f"reads none of {spec.destination}", producer=name, consumer=memory))
         if slot:
-            reason = "ops of one slot are given no dependency: they retire in order"
+            reason = "a wait for an op of the same slot is an order, which is not counted"
             found.append(excluding(reason, producer=name, consumer=slot))
     return tuple(found)
 

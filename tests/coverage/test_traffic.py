@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,10 @@ from tb.coverage.model import Coverage, CoverageError
 from tb.coverage.table import table
 from tb.coverage.traffic import feeds
 from tb.coverage.view import FORMS
-from tb.isa.block import OpBlock
+from tb.isa.block import OpBlock, from_ops
+from tb.isa.l0.op import LOAD_CLASSES
+from tb.isa.lower import OP_CLASSES
+from tb.isa.op import replace
 from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
 from tests.coverage.counting import (
     GM_UB,
@@ -69,6 +73,29 @@ def test_against_one_op_at_a_time() -> None:
         mine = {label: n for (name, label), n in want.items() if name == cross.name}
         assert hits(counts, cross.name) == mine, cross.name
     assert counts.impossible == []
+
+
+@pytest.mark.parametrize("slot", SLOTS)
+def test_an_order_that_carries_no_data_is_no_dependency(slot: str) -> None:
+    """A user's test may order any two ops; only what reads what was written counts."""
+    ops = {}
+    for name, cls in OP_CLASSES.items():
+        operands: dict[str, Any] = dict.fromkeys((x for x in cls.names if x not in cls.defaults), 0)
+        if name in LOAD_CLASSES:
+            operands |= {"src_stride": 1, "dst_stride": 1}
+        if "mode" in operands:
+            operands["mode"] = "nd2nz"
+        ops[name] = cls(**operands)
+    pairs = [(one, other) for one in ops for other in ops if OPS[one].slot == slot]
+    block = from_ops([op for pair in pairs for op in (ops[pair[0]], ops[pair[1]])])
+    after = np.where(np.arange(len(block)) % 2, np.arange(len(block)) - 1, -1)
+    counts = cover(replace(block, after=after)).groups["traffic"]
+    data = Counter(
+        f"producer={one} x consumer={other}" for one, other in pairs if feeds(OPS[one], OPS[other])
+    )
+    assert hits(counts, "producer x consumer") == data
+    found = hits(counts, "depends")
+    assert found == {"free": len(pairs), **({"waits": data.total()} if data else {})}
 
 
 def test_illegal_ops_run_alone() -> None:
