@@ -33,6 +33,9 @@ from tb.isa.spaces import located
 from tb.isa.text import to_text
 from tb.record.failure import Failure, Picture
 
+UNKNOWN_REGISTERS = 8
+"""Registers with X that a hang report names, of each engine."""
+
 MOST_ORDERS = 20
 """Most failing ops whose order in their batch is looked at."""
 
@@ -279,6 +282,7 @@ class Reporter:
                 )
         if channels := channel_report(self.mailbox.snapshot()):
             lines += ["  who waits for whom:", *(f"    {line}" for line in channels)]
+        lines += self._unknown([slot for _, slot, _ in oldest])
         # The dispatcher allows a block of many short rows more time than is configured.
         clocks = self.mailbox.watchdog_clocks
         moved = {SLOTS[slot]: self.mailbox.moved_bytes(slot) for _, slot, _ in oldest}
@@ -304,6 +308,22 @@ class Reporter:
         failure.text = report
         what = "nothing retired" if self.mailbox.moves_on else "nothing moved"
         self.run.hang(f"the DUT hangs: {what} for {clocks} clocks", report, failure)
+
+    def _unknown(self, slots: Sequence[int]) -> list[str]:
+        """Returns lines on the registers of these engines that hold X, those of control first."""
+        lines = []
+        for slot in slots:
+            found = self.run.memory.unknown_registers(slot)
+            names = ", ".join(
+                f"{name} ({counted(bits, 'bit')})" for name, bits in found[:UNKNOWN_REGISTERS]
+            )
+            more = len(found) - UNKNOWN_REGISTERS
+            if found:
+                lines.append(
+                    f"  X in {SLOTS[slot]}: {names}{f' and {more} more' if more > 0 else ''}; is one "
+                    "of them without a reset?"
+                )
+        return lines
 
     def _waiting(self, slot: int) -> int:
         """Returns for how many clocks a slot has held its oldest descriptor, -1 for none."""

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tb.isa.ops import SLOTS
 from tb.isa.spaces import SIZES, Space
 
 PAGE = 4096
@@ -152,6 +153,21 @@ class SimMemory:
         A byte of GM in an untouched page reads as 0 here: call :meth:`ensure` first.
         """
         return self._views[space]
+
+    def unknown_registers(self, slot: int) -> list[tuple[str, int]]:
+        """Returns the registers of an engine with X or Z, and their bits, narrow ones first.
+
+        Those of a register without a reset stay so from the start; a register of data may have X
+        until it is first loaded. Verilator has no X: there are none.
+        """
+        if not hasattr(self.library, "pto_unknown"):
+            return []
+        top = f"pto_harness.{SLOTS[slot]}.u_engine"
+        text = ctypes.create_string_buffer(1 << 20)
+        self.library.pto_unknown(top.encode(), text, len(text))
+        lines = (line.split() for line in text.value.decode().splitlines())
+        found = [(name.removeprefix(f"{top}."), int(bits)) for bits, name in lines]
+        return sorted(found, key=lambda one: (one[1], one[0]))
 
     def ensure(self, space: Space, address: int, length: int) -> int:
         """Touches the pages of a range, so that they hold the background.

@@ -89,6 +89,9 @@ class Memory(GoldenMemory):
     def dirty_gm_pages(self) -> list[int]:
         return self.written_pages()
 
+    def unknown_registers(self, slot: int) -> list[tuple[str, int]]:
+        return []
+
     def last_writer(self, space: Space, address: int) -> Any:
         return None
 

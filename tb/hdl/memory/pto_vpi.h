@@ -216,6 +216,39 @@ static PLI_INT32 run(PLI_BYTE8 *data) {
   return 0;
 }
 
+/* Appends a line "bits name" for each register below a scope that holds X or Z. */
+static int list_unknown(vpiHandle scope, char *text, int size, int at) {
+  vpiHandle each = vpi_iterate(vpiReg, scope), one;
+  while (each && (one = vpi_scan(each)) != NULL) {
+    int bits = vpi_get(vpiSize, one), unknown = 0;
+    s_vpi_value value;
+    value.format = vpiVectorVal;
+    vpi_get_value(one, &value);
+    for (int i = 0; i * 32 < bits; i++) {
+      int left = bits - i * 32;
+      uint32_t mask = left < 32 ? (UINT32_C(1) << left) - 1 : UINT32_MAX;
+      unknown |= ((uint32_t)value.value.vector[i].bval & mask) != 0;
+    }
+    if (!unknown) continue;
+    int length = snprintf(text + at, (size_t)(size - at), "%d %s\n", bits, vpi_get_str(vpiFullName, one));
+    if (length >= size - at) text[at] = 0; /* no room for it */
+    else at += length;
+  }
+  each = vpi_iterate(vpiInternalScope, scope);
+  while (each && (one = vpi_scan(each)) != NULL) {
+    int type = vpi_get(vpiType, one);
+    if (type == vpiModule || type == vpiGenScope) at = list_unknown(one, text, size, at);
+  }
+  return at;
+}
+
+/* For Python: the registers with X of the instance `name`; returns the bytes of the text. */
+int pto_unknown(const char *name, char *text, int size) {
+  vpiHandle scope = vpi_handle_by_name((PLI_BYTE8 *)(uintptr_t)name, NULL);
+  text[0] = 0;
+  return scope ? list_unknown(scope, text, size, 0) : 0;
+}
+
 /* $stop and $finish of a design: the simulator does not say where they are. */
 static PLI_INT32 end_here(PLI_BYTE8 *name) {
   vpiHandle self = vpi_handle(vpiSysTfCall, NULL);
