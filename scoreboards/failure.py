@@ -318,11 +318,9 @@ class Reporter:
                 f"{name} ({counted(bits, 'bit')})" for name, bits in found[:UNKNOWN_REGISTERS]
             )
             more = len(found) - UNKNOWN_REGISTERS
+            names += f" and {more} more" if more > 0 else ""
             if found:
-                lines.append(
-                    f"  X in {SLOTS[slot]}: {names}{f' and {more} more' if more > 0 else ''}; is one "
-                    "of them without a reset?"
-                )
+                lines.append(f"  X in {SLOTS[slot]}: {names}; is one of them without a reset?")
         return lines
 
     def _waiting(self, slot: int) -> int:
