@@ -36,6 +36,9 @@ from tb.programs.job import Check, Dump, ProgramJob, read_programs, set_flags
 from tb.programs.schedules import Basis, Schedule
 from tb.record.settings import RunSettings
 
+HOST_ALONE = "no data movement: results of the host alone, no byte of an engine compared"
+"""Caveat of a run whose programs have products and nothing for an engine."""
+
 
 def space_named(name: str) -> Space:
     """Returns a memory by its name in small letters."""
@@ -100,6 +103,8 @@ class ProgramTest(PtoTestBase):
                 errors.append(error)
         if errors:
             raise errors[0]
+        if self.host_ops and not self.run.counts.transactions:
+            self.run.counts.caveat = HOST_ALONE
 
     def program(self, job: ProgramJob) -> tuple[Trace, Order]:
         """Returns the trace of a program, and an order of its ops."""

@@ -200,7 +200,9 @@ def verdict(
     left_out = tuple(f"{op}: {reason or 'no reason is known'}" for op, reason in missing.items())
     what = ""
     if not result.transactions:
-        what = "nothing was sent: 0 transactions"
+        # The replay of products of the host alone sends nothing, and its caveat says so.
+        if not (settings.programs and result.caveat):
+            what = "nothing was sent: 0 transactions"
     elif settings.programs:
         # The user chose these ops one by one: refused ops and NOPs of a program are no accident.
         if not result.bytes_checked:

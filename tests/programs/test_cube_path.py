@@ -16,7 +16,7 @@ from tb.common.paths import ROOT
 from tb.language.order.order import order
 from tb.language.reader import read
 from tb.language.run.walk import trace
-from tb.programs.job import Check, ProgramJob
+from tb.programs.job import Check, Dump, ProgramJob
 from tb.programs.replay_test import without_delays
 from tests.bugs.campaign import load_bugs, plant
 from tests.programs import test_replay_sim as sim
@@ -253,3 +253,27 @@ def test_flags_that_nothing_clears_are_a_deadlock(tmp_path: Path) -> None:
     place = f"held:{line_of(HELD, 'pto.mad_acc')}:3"
     assert says(record.message, f"{place} pto.mad_acc deadlock waits unit flag L0C block 2 clear")
     assert "held" not in record.exercised
+
+
+ALONE = sim.program(f"  pto.mad {PRODUCT} : F16_L0A, F16_L0B, F32_L0C, I64x3")
+"""A product of what the setup loads; no engine has a part in it."""
+
+
+def test_a_product_alone_passes_with_a_caveat(tmp_path: Path) -> None:
+    """Its result is written and checked as the user says; a PASS claims nothing about engines."""
+    one = np.frombuffer(b"\x3c\x3c", "<f2").astype(np.float32)[0]
+    image = np.full(M * N, K * one * one, "<f4").tobytes()
+    place = {"space": "l0c", "address": 1024, "length": len(image)}
+    alone = job(tmp_path, "alone", ALONE).model_copy(
+        update={"arguments": {}, "loads": (), "backgrounds": {"l0": 0x3C},
+                "dumps": (Dump(**place, file="c.bin"),),
+                "checks": (Check(**place, crc32=zlib.crc32(image)),)}
+    )  # fmt: skip
+    record = run([alone], tmp_path / "run", programs=(alone.path,))
+    assert (record.status, record.message, record.transactions) == ("pass", "", 0)
+    assert (tmp_path / "run" / "c.bin").read_bytes() == image
+    assert "no data movement: results of the host alone" in record.last_line()
+    assert not record.left_out
+    wrong = Check(**place, crc32=zlib.crc32(image) ^ 1)
+    record = run([alone.model_copy(update={"checks": (wrong,)})], tmp_path / "wrong")
+    assert (record.status, record.mismatches) == ("fail", 1)

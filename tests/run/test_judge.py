@@ -163,6 +163,9 @@ def test_a_program_may_be_refused_as_a_whole_but_not_be_empty() -> None:
     assert empty.status == "error"
     assert "0 transactions" in empty.message
     assert "data movements" in empty.message
+    # The caveat of a replay without an op: there were products of the host.
+    assert judge(result({}, caveat="host"), programs=("x.pto",)) == Verdict("pass")
+    assert judge(result({}, caveat="host")).status == "error"
 
 
 # --- every test of the plan with every op ----------------------------------------------------
