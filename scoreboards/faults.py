@@ -176,24 +176,31 @@ class OpErrors:
         return bool(self.sure) or (status in ERRORS and bool(self.maybe))
 
     def objection(
-        self, status: int, address: int, *, compare_address: bool = True
+        self, status: int, address: int, *, compare_address: bool = True, rule: str = ""
     ) -> Objection | None:
-        """Returns what is wrong with the done record of an op that met an error, if anything."""
+        """Returns what is wrong with the done record of an op that met an error, if anything.
+
+        ``rule`` describes the rule that the engine reported, if any.
+        """
         first = self.first()
         wanted = list(dict.fromkeys(error.status for error in first))
         same = [error for error in first if error.status == status]
         if not same:
-            return wrong_status(status, wanted, f": {first[0]}")
+            return wrong_status(status, wanted, f": {first[0]}", rule)
         if compare_address and not any(error.explains(address) for error in same):
             why = f"reported address {address:#x} for its first error: {same[0]}"
             return Objection("address", why, " or ".join(one.name for one in wanted))
         return None
 
 
-def wrong_status(got: int, wanted: Sequence[Status], why: str = "") -> Objection:
-    """Returns the problem with a status other than those ``wanted``, with the reason for these."""
+def wrong_status(got: int, wanted: Sequence[Status], why: str = "", rule: str = "") -> Objection:
+    """Returns the problem with a status other than those ``wanted``, with the reason for these.
+
+    ``rule`` describes the rule that came with it, if any.
+    """
     numbered = " or ".join(status_text(int(one)) for one in wanted)
-    text = f"retired with status {status_text(got)}, expected {numbered}{why}"
+    reported = ", ".join(filter(None, (status_text(got), rule)))
+    text = f"retired with status {reported}, expected {numbered}{why}"
     names = " or ".join(one.name for one in wanted)
     return Objection("status", text, f"{status_text(got).partition(' ')[2]} not {names}")
 

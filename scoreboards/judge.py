@@ -8,7 +8,9 @@ from scoreboards.mismatch import Objection
 from scoreboards.model.outcome import Outcome
 from scoreboards.unit_flags import judge_clear
 from scoreboards.verdict import Done, Evidence, Verdict
+from tb.isa.op import Op
 from tb.isa.ops import SLOTS
+from tb.isa.rules import d_predicates
 from tb.isa.status import Status
 
 _FIX = SLOTS.index("fix")
@@ -59,7 +61,9 @@ def judge_slot(
     found = []
     for index, done in judged:
         outcome, errors = outcomes[index], failed.get(index)
-        why = _objection(done, tags[index], outcome, errors, compare_address=compare_address)
+        refused = done.status == Status.RULE and outcome.status is not Status.RULE
+        rule = reported_rule(evidence.batch.block.issued(index), done.rule) if refused else ""
+        why = _objection(done, tags[index], outcome, errors, rule, compare_address=compare_address)
         floor += sizes[index]
         if errors is None:
             if why is None and done.written_bytes < floor:
@@ -75,21 +79,38 @@ def judge_slot(
 
 
 def _objection(
-    done: Done, tag: int, outcome: Outcome, errors: OpErrors | None, *, compare_address: bool
+    done: Done,
+    tag: int,
+    outcome: Outcome,
+    errors: OpErrors | None,
+    rule: str,
+    *,
+    compare_address: bool,
 ) -> Objection | None:
-    """Returns what is wrong with tag, status, address or rule number of a done record."""
+    """Returns what is wrong with tag, status, address or rule number of a done record.
+
+    ``rule`` describes the rule by which a legal op was refused, if it was.
+    """
     if done.tag != tag:
         return Objection("tag", f"done carries tag {done.tag}, expected {tag}")
     if errors is not None:
-        why = errors.objection(done.status, done.addr, compare_address=compare_address)
+        why = errors.objection(done.status, done.addr, compare_address=compare_address, rule=rule)
         if why is not None:
             return why
     elif done.status != outcome.status:
-        return wrong_status(done.status, [outcome.status])
+        return wrong_status(done.status, [outcome.status], rule=rule)
     if done.rule != outcome.rule:
         text = f"reported rule {done.rule}, expected {outcome.rule}"
         return Objection("rule", text, f"rule L{done.rule:02}")
     return None
+
+
+def reported_rule(desc: Op, number: int) -> str:
+    """Returns a rule number that an engine reported, with name and title for ops as ``desc``."""
+    for rule in d_predicates(desc):
+        if rule.number == number:
+            return f"rule {number} ({rule.name}: {rule.title})"
+    return f"rule {number}, which no rule of this op has"
 
 
 def _early(written: int, floor: int, missing: int) -> Objection:

@@ -43,6 +43,7 @@ TEMPLATES = Environment(
 
 FIRST_FAILURE = (
     f"MISMATCH: retired with status {Status.RULE:d} {Status.RULE.name}, "
+    "rule 0, which no rule of this op has, "
     f"expected {Status.OK:d} {Status.OK.name}"
 )
 """How a run of the fresh wrapper fails."""

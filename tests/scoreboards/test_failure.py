@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from scoreboards.faults import FaultKind
 from scoreboards.golden import GoldenMemory
 from scoreboards.picture import (
     LINE,
@@ -27,7 +28,7 @@ from tb.isa.block import OpBlock, from_ops
 from tb.isa.burst.op import MteL1Bt, MteUbUb
 from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
 from tb.isa.dtypes import Ptr
-from tb.isa.footprint import Footprint
+from tb.isa.footprint import Footprint, source
 from tb.isa.l0.op import LOAD_CLASSES
 from tb.isa.op import Op, replace
 from tb.isa.ops import SLOTS
@@ -130,6 +131,34 @@ def test_a_wrong_done(bench: Bench, column: str, value: int, kind: str, field: s
     failure = bench.only()
     assert (failure.kind, failure.field, failure.op) == (kind, field, "mte_gm_l1")
     assert failure.picture is None
+
+
+@pytest.mark.parametrize(
+    ("op", "rule", "words"),
+    [
+        (TO_L1, 5, "rule 5 (DMA-L05: every field fits its width)"),
+        (TO_L1, 12, "rule 12 (DMA-L12: every byte accessed lies inside its memory)"),
+        (TO_L1, 13, "rule 13, which no rule of this op has"),
+        (TO_L1, 0, "rule 0, which no rule of this op has"),
+        (BIAS, 2, "rule 2 (BT-L02: every field fits its width)"),
+        (BIAS, 5, "rule 5, which no rule of this op has"),
+    ],
+)
+@pytest.mark.parametrize("error", [False, True])
+def test_a_refused_op_has_the_rule_of_its_family(
+    bench: Bench, op: Op, rule: int, words: str, *, error: bool
+) -> None:
+    batch = bench.batch([op])
+    (records,) = batch.done.values()
+    records["status"], records["rule"] = int(Status.RULE), rule
+    if error:
+        region = source(op)
+        slot, kind = SLOTS[int(batch.block.slot[0])], FaultKind.LOCAL
+        kind = FaultKind.SLVERR if region.space is Space.GM else kind
+        bench.hit(batch, slot, region.space, region.base & ~31, kind=kind)
+    bench.write(batch)
+    text = bench.details[0].text
+    assert text.startswith(f"MISMATCH: retired with status 1 RULE, {words}, expected ")
 
 
 def test_bytes_that_never_come_are_counted_against_their_op_alone(bench: Bench) -> None:
