@@ -15,6 +15,7 @@ import numpy as np
 from scoreboards.alternatives import Alternatives
 from scoreboards.compare import Memories
 from scoreboards.counts import form_name
+from scoreboards.flights import ErrorHistory
 from scoreboards.mismatch import Kind, Mismatch, Objection, Part
 from scoreboards.regions import distance
 from scoreboards.report import labelled, render
@@ -53,6 +54,7 @@ class Reporter:
 
     Attributes:
         alternatives: Looks for profiles that explain a failing op.
+        errors: The errors of memories that each slot met.
     """
 
     def __init__(self, run: Any, mailbox: Any, actual: Memories, repro: Repro) -> None:
@@ -60,6 +62,7 @@ class Reporter:
         self.repro = repro
         self.mailbox = mailbox
         self.alternatives = Alternatives(repro.before, actual)
+        self.errors = ErrorHistory()
         self._orders = 0
 
     def report(self, evidence: Evidence, verdicts: Sequence[Verdict]) -> None:
@@ -157,13 +160,22 @@ class Reporter:
 
     def _with_replay(self, report: str, batch: Batch, index: int) -> str:
         """Writes programs that replay an op, and returns its report with the command for them."""
-        done = batch.record(index)
-        resets = [at for at in self.run.resets if done is None or at <= int(done["done_cycle"])]
-        if resets:
-            many = "1 reset" if len(resets) == 1 else f"{len(resets)} resets"
-            report += f"\n  after {many}, the last at clock {resets[-1]}; the op alone may pass"
-        command = self.repro.failed(batch, index, report)
+        history = self._history(batch, index)
+        report = "\n  ".join([report, *history])
+        command = self.repro.failed(batch, index, report, history)
         return f"{report}\n  replay: {command}" if command else report
+
+    def _history(self, batch: Batch, index: int) -> list[str]:
+        """Returns sentences on resets and errors before an op retired, which a replay lacks."""
+        done = batch.record(index)
+        end = None if done is None else int(done["done_cycle"])
+        found = []
+        if resets := [at for at in self.run.resets if end is None or at <= end]:
+            many = "1 reset" if len(resets) == 1 else f"{len(resets)} resets"
+            found.append(f"after {many}, the last at clock {resets[-1]}")
+        slot = int(batch.block.slot[index])
+        found.append(self.errors.sentence(slot, end, batch.first + index))
+        return [f"{sentence}; the op alone may pass" for sentence in found if sentence]
 
     def _of_op(self, batch: Batch, index: int, kind: str) -> Failure:
         slot = int(batch.block.slot[index])

@@ -10,6 +10,7 @@ with its links and gaps, a setup file beside each, ``memory.bin`` with the bytes
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ class Repro:
         self._written: dict[int, str] = {}
         self._failed = 0
 
-    def failed(self, batch: Batch, index: int, why: str) -> str:
+    def failed(self, batch: Batch, index: int, why: str, history: Sequence[str] = ()) -> str:
         """Writes programs for an op that failed, up to a limit per run.
 
         Args:
@@ -73,6 +74,7 @@ class Repro:
                 memory is no longer known and the programs say so.
             index: Place of the op in the block.
             why: What was found.
+            history: Events before the op that the programs do not replay, a sentence each.
 
         Returns:
             The command that replays it; empty when there is none.
@@ -81,7 +83,7 @@ class Repro:
             if self._failed >= MOST or self.folder is None:
                 return ""
             self._failed += 1
-        return self.write(batch, index, why)
+        return self.write(batch, index, why, history)
 
     def write_wanted(self, batch: Batch) -> None:
         """Writes programs for the transactions of the block in :attr:`wanted`."""
@@ -94,18 +96,18 @@ class Repro:
         for number in sorted(self.wanted - self._written.keys()):
             self._run.notes.append(f"REPRO: the run has no transaction {number}")
 
-    def write(self, batch: Batch, index: int, why: str) -> str:
+    def write(self, batch: Batch, index: int, why: str, history: Sequence[str] = ()) -> str:
         """Writes programs for an op, once; arguments and result as of :meth:`failed`."""
         number = batch.first + index
         if number not in self._written and self.folder is not None:
             try:
-                self._written[number] = self._write(self.folder, batch, index, why)
+                self._written[number] = self._write(self.folder, batch, index, why, history)
             except PtoError as error:
                 self._run.notes.append(f"transaction {number} is not written down: {error}")
                 self._written[number] = ""
         return self._written.get(number, "")
 
-    def _write(self, top: Path, batch: Batch, index: int, why: str) -> str:
+    def _write(self, top: Path, batch: Batch, index: int, why: str, history: Sequence[str]) -> str:
         number, block = batch.first + index, batch.block
         items = items_of(block)
         chosen: dict[str, Chosen] = {
@@ -121,6 +123,7 @@ class Repro:
         write_bytes(folder / MEMORY, data)
         title = f"Transaction {number} of {self._run.command}"
         notes = [] if batch.reset is None else ["The reset that cut the block off is not replayed."]
+        notes += [f"Not replayed, {sentence}." for sentence in history]
         if batch.number != self.before.number:
             title += f"\n{_LATE}"
             notes.append(_LATE)

@@ -119,6 +119,7 @@ class Scoreboard(uvm_subscriber):
     def _hang(self, batch: Batch) -> None:
         """Reports a batch that the watchdog ended."""
         self.expected.begin(batch)
+        self.reporter.errors.add(batch, {})
         for message in self._messages():  # first, since one may be the cause of the rest
             self.reporter.protocol(message, batch)
         self.reporter.hang(batch)
@@ -135,6 +136,7 @@ class Scoreboard(uvm_subscriber):
         verdicts += [Verdict(message) for message in self._messages()]
         errors, found = judge_errors(evidence, self._lanes, self.run.config.capabilities)
         if len(evidence.batch.hits):
+            self.reporter.errors.add(evidence.batch, errors)
             count_faults(self.run.counts, evidence.batch)
         return errors, verdicts + found
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from scoreboards.faults import FaultKind
+from scoreboards.flights import MOST_ERRORS, ErrorHistory
 from scoreboards.golden import GoldenMemory
 from scoreboards.picture import (
     LINE,
@@ -22,7 +24,7 @@ from scoreboards.picture import (
 from scoreboards.unordered import unordered
 from sequences.draw.traffic import TrafficGenerator
 from sequences.illegal.generator import IllegalGenerator
-from tb.harness.layout import WRITE
+from tb.harness.layout import HIT, WRITE
 from tb.harness.protocol import protocol_failure
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.burst.op import MteL1Bt, MteUbUb
@@ -415,6 +417,66 @@ def test_a_failure_after_resets_says_that_the_op_alone_may_pass(
 def test_a_hang_after_resets_counts_them_all(bench: Bench) -> None:
     bench.run.resets += [40, 5000]
     assert "after 2 resets, the last at clock 5000" in bench.hang([BIAS], 777)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "now", "words"),
+    [
+        ([], [], ""),
+        ([("mte2", 500)], [], "after 1 error, the last at clock 500 by op 0"),
+        ([("mte2", 500), ("mte2", 510)], [], "after 2 errors, the last at clock 510 by op 0"),
+        ([("mte1", 500)], [], ""),  # another slot
+        ([], [("mte2", 1001)], "after 1 error, the last at clock 1001 by op 7"),
+        ([], [("mte2", 1002)], ""),  # the op had retired
+        ([("mte2", 500)], [("mte2", 600)], "after 2 errors, the last at clock 600 by op 7"),
+    ],
+)
+def test_a_failure_after_errors_of_its_slot_says_that_the_op_alone_may_pass(
+    bench: Bench, earlier: list[tuple[str, int]], now: list[tuple[str, int]], words: str
+) -> None:
+    """Op 8 retires in clock 1001; the errors are of reads of op 7, beside it, and of op 0."""
+    for first, load, hits in ((0, TO_L1, earlier), (7, TO_L1, now)):
+        batch = bench.batch([load, replace(load, gm_src=65536, l1_dst=8192)])
+        batch.first = first
+        (records,) = batch.done.values()
+        for slot, clock in hits:
+            bench.hit(batch, slot, Space.GM, 992, kind=FaultKind.SLVERR, cycle=clock)
+            if slot == "mte2":
+                records["done_cycle"][0] = max(1000, clock)
+                bench.failed(batch, slot, Status.RD_SLVERR, 992)
+        if first:
+            bench.corrupt(Space.L1, 8192 + 7)
+        bench.write(batch)
+    (text,) = [one.text for one in bench.details if one.transaction == 8]
+    assert ("the op alone may pass" in text) == bool(words)
+    assert not words or f"\n  {words}; the op alone may pass" in text
+
+
+def test_the_errors_of_an_op_itself_are_in_its_replay(bench: Bench) -> None:
+    batch = bench.batch([TO_L1])
+    bench.hit(batch, "mte2", Space.GM, 992, kind=FaultKind.SLVERR)
+    bench.write(batch)
+    assert "the op alone may pass" not in bench.only().text
+
+
+def test_a_hang_after_errors_counts_those_of_its_slot(bench: Bench) -> None:
+    batch = bench.batch([TO_L1])
+    for slot, clock in (("mte2", 300), ("mte2", 320), ("mte3", 330)):
+        bench.hit(batch, slot, Space.GM, 0, kind=FaultKind.SLVERR, cycle=clock)
+    bench.mailbox.watchdog_clocks = 777
+    batch.hung, batch.done = True, {}
+    bench.scoreboard.write(batch)
+    words = "after 2 errors, the last at clock 320; the op alone may pass"
+    assert words in bench.only().text
+
+
+def test_old_errors_of_a_slot_are_counted() -> None:
+    history, batch = ErrorHistory(), Bench().batch([TO_L1])
+    batch.hits = np.zeros(MOST_ERRORS + 5, dtype=HIT)
+    batch.hits["slot"] = SLOTS.index("mte2")
+    history.add(batch, {})
+    words = f"after {MOST_ERRORS + 5} errors, the last at clock 0"
+    assert history.sentence(SLOTS.index("mte2"), None, 1) == words
 
 
 @pytest.mark.long

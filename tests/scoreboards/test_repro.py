@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from scoreboards.before import Before
+from scoreboards.faults import FaultKind
 from scoreboards.repro import MOST
 from scoreboards.repro_ops import items_of, needed
 from scoreboards.repro_ranges import MOST_RANGES, ranges_of, sections_in
@@ -20,6 +21,7 @@ from sequences.constraints import OpConstraints
 from sequences.draw.traffic import TrafficGenerator
 from sequences.illegal.generator import IllegalGenerator
 from tb.dut.selection import SELECTABLE
+from tb.harness.layout import WRITE
 from tb.isa.block import OpBlock, from_descriptors, from_ops
 from tb.isa.ctrl import SetAtomic, SetCtrl, write_ctrl
 from tb.isa.descriptor import pack
@@ -30,6 +32,7 @@ from tb.isa.lower import lower
 from tb.isa.op import replace
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import SEGMENTS, SIZES, Space, located, place_text
+from tb.isa.status import Status
 from tb.isa.text import AnyOp
 from tb.language.order.order import order
 from tb.language.reader import read_file
@@ -108,6 +111,17 @@ def test_a_failure_writes_the_op_with_its_dependencies(bench: Bench) -> None:
     readme = (folder / "README.txt").read_text()
     assert command in readme
     assert report.partition("\n  replay: ")[0] in readme
+
+
+def test_the_readme_names_resets_and_errors_that_are_not_replayed(bench: Bench) -> None:
+    bench.run.resets.append(40)
+    batch = bench.batch([BACK])
+    status = Status.WR_SLVERR
+    bench.hit(batch, "mte3", Space.GM, 1 << 20, kind=FaultKind.SLVERR, side=WRITE, status=status)
+    bench.write(batch)
+    readme = (corrupted(bench) / "README.txt").read_text()
+    for what in ("1 reset, the last at clock 40", "1 error, the last at clock 500 by op 0"):
+        assert f"Not replayed, after {what}; the op alone may pass." in readme
 
 
 def test_memory_is_that_before_the_block(bench: Bench) -> None:
