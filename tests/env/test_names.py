@@ -70,7 +70,9 @@ def test_names_of_users(owner: str, kind: str, names: list[str]) -> None:
                 check(getattr(op, one), kind, f"{name}.{one}")
         return
     assert names
-    holders = [import_module(owner)] if "." in owner else [OBJECTS.get(owner) or BARE[owner]]
+    holders: list[Any] = (
+        [import_module(owner)] if "." in owner else [OBJECTS.get(owner) or BARE[owner]]
+    )
     if owner in FULL:
         holders.append(FULL[owner])
     kind, _, none = kind.partition(" or ")

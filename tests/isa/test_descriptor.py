@@ -161,6 +161,7 @@ def test_a_block_keeps_operands_that_no_column_holds(op: Op, rule: int) -> None:
     block = from_ops([op, op])
     (kept,) = block.take(1, 2).program()[0]
     assert kept == op
+    assert isinstance(kept, Op)
     for judged in (kept, unpack(block.pack()[0])):
         found = first_d_violation(judged)
         assert (found.rule.number if found else 0) == rule

@@ -104,8 +104,11 @@ def test_a_block_keeps_the_clause_of_saturation(sat: str) -> None:
     # A sampled CTRL and a clause have one descriptor, and one column.
     want = "nosat" if sat == "" else sat
     for only in (block.program()[0][0], block.issued(0), replace(block, descriptors={}).issued(0)):
+        assert isinstance(only, MteL0cGm)
         assert only.sampled(nosat).sat == SAT_MODES[want]
-    assert block.program()[0][0].sat_name == want
+    kept = block.program()[0][0]
+    assert isinstance(kept, MteL0cGm)
+    assert kept.sat_name == want
 
 
 def test_what_is_left_out_is_not_given() -> None:
