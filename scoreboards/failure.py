@@ -7,6 +7,7 @@ Each report goes to the run together with a :class:`tb.record.record.Failure`, f
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,10 +16,10 @@ import numpy as np
 from scoreboards.alternatives import Alternatives
 from scoreboards.compare import Memories
 from scoreboards.counts import form_name
-from scoreboards.flights import ErrorHistory
+from scoreboards.flights import ErrorHistory, Flown, flown_text, in_flight
 from scoreboards.mismatch import Kind, Mismatch, Objection, Part
 from scoreboards.regions import distance
-from scoreboards.report import labelled, render
+from scoreboards.report import COLUMNS, labelled, render
 from scoreboards.repro import Repro
 from scoreboards.unordered import unordered
 from scoreboards.verdict import Evidence, Verdict
@@ -118,7 +119,11 @@ class Reporter:
             op=op_text(batch, index, evidence.program[index]),
             writer=self._writer(found),
             repro=self.run.command,
-            notes=[*_cause_lines(cause), *self.alternatives.lines(batch, index, found)],
+            notes=[
+                *self._flown_lines(found, batch, index),
+                *_cause_lines(cause),
+                *self.alternatives.lines(batch, index, found),
+            ],
         )
         failure = self._of_op(batch, index, found.kind.value)
         failure.cause = cause
@@ -204,7 +209,8 @@ class Reporter:
             since: Batches since the comparison before, any of which may have written them.
         """
         stamp = self.run.memory.last_writer(found.space, found.address)
-        suspect = None if stamp is None else _likely_writer(found.address, stamp, since)
+        flown = [] if stamp is None else _flown(since, stamp)
+        suspect = _likely_writer(found.address, flown)
         text = ""
         failure = Failure(kind=found.kind.value)
         if suspect is not None:
@@ -216,7 +222,13 @@ class Reporter:
             failure.begin_clock = failure.end_clock = stamp.cycle
         failure.picture = picture
         _place(failure, found)
-        report = render(found, op=text, writer=self._writer(found), repro=self.run.command)
+        report = render(
+            found,
+            op=text,
+            writer=self._writer(found),
+            repro=self.run.command,
+            notes=_flown_note(flown),
+        )
         if suspect is not None:
             report = self._with_replay(report, *suspect)
         self._fail(report, failure, stray=True)
@@ -225,6 +237,14 @@ class Reporter:
         """Returns the last writer of the first wrong byte, if it is known."""
         stamp = self.run.memory.last_writer(found.space, found.address)
         return "" if stamp is None else f"slot {SLOTS[stamp.slot]} in cycle {stamp.cycle}"
+
+    def _flown_lines(self, found: Mismatch, batch: Batch, index: int) -> list[str]:
+        """Returns the ops in flight at a write beside an op, unless it was that op alone."""
+        stamp = self.run.memory.last_writer(found.space, found.address)
+        if found.kind is not Kind.GUARD or stamp is None:
+            return []
+        flown = _flown([batch], stamp)
+        return [] if flown == [(batch, index)] else _flown_note(flown)
 
     # --- no op in particular -----------------------------------------------------------------
 
@@ -248,6 +268,12 @@ class Reporter:
         failure = protocol_failure(message, report)
         index = None if batch is None else _under_way(batch, failure.slot, failure.begin_clock)
         if batch is not None and index is not None:
+            slot = SLOTS.index(failure.slot)
+            state = self.mailbox.state(slot) if batch.hung else None
+            held = state.held if state is not None else 0
+            flown = in_flight(batch, slot, failure.begin_clock, held)
+            note = _flown_note([(batch, one) for one in flown])
+            report = "\n".join([report, *note])
             failure.text = report = self._with_replay(report, batch, index)
         self.run.protocol_failure(report, failure)
 
@@ -416,22 +442,21 @@ def _under_way(batch: Batch, slot: str, clock: int) -> int | None:
     return int(indices[min(position, len(indices) - 1)])
 
 
-def _likely_writer(address: int, stamp: Any, since: Iterable[Batch]) -> tuple[Batch, int] | None:
-    """Returns the op that most likely wrote a stray byte.
+def _flown(since: Iterable[Batch], stamp: Any) -> list[Flown]:
+    """Returns the ops in flight on a writer's slot in the cycle of its write."""
+    return [(one, index) for one in since for index in in_flight(one, stamp.slot, stamp.cycle)]
 
-    Of those in flight on the writer's slot in that cycle, the one with its destination closest to
-    the byte.
-    """
-    best: tuple[int, Batch, int] | None = None
-    for batch in since:
-        records = batch.done.get(stamp.slot)
-        if records is None:
-            continue
-        inside = (records["accept_cycle"] <= stamp.cycle) & (stamp.cycle <= records["done_cycle"])
-        for position in np.flatnonzero(inside).tolist():
-            index = int(batch.order[stamp.slot][position])
-            regions = destinations(batch.block.issued(index))
-            away = min([distance(region, address) for region in regions])
-            if best is None or away < best[0]:
-                best = (away, batch, index)
-    return None if best is None else best[1:]
+
+def _flown_note(flown: Sequence[Flown]) -> list[str]:
+    text = f"  in flight then: {flown_text(flown)}"
+    return textwrap.wrap(text, COLUMNS, subsequent_indent=" " * 4) if flown else []
+
+
+def _likely_writer(address: int, flown: Sequence[Flown]) -> Flown | None:
+    """Returns the op that most likely wrote a stray byte: that with the closest destination."""
+
+    def away(op: Flown) -> int:
+        regions = destinations(op[0].block.issued(op[1]))
+        return min(distance(region, address) for region in regions)
+
+    return min(flown, key=away, default=None)

@@ -479,6 +479,81 @@ def test_old_errors_of_a_slot_are_counted() -> None:
     assert history.sentence(SLOTS.index("mte2"), None, 1) == words
 
 
+FLIGHT = [replace(TO_L1, l1_dst=4096 + 512 * k) for k in range(6)]
+ALL = "transaction 7 (mte_gm_l1), 8, 9, 10 and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("clock", "ops", "words"),
+    [
+        (99, [], ""),
+        (100, [0], "transaction 7 (mte_gm_l1)"),
+        (101, [0, 1], "transaction 7 (mte_gm_l1), 8"),
+        (105, list(range(6)), ALL),
+        (1000, list(range(6)), ALL),
+        (1001, list(range(1, 6)), "transaction 8 (mte_gm_l1), 9, 10, 11 and 1 more"),
+        (1005, [5], "transaction 12 (mte_gm_l1)"),
+        (1006, [], ""),
+    ],
+)
+def test_ops_in_flight_at_the_clock_of_a_write_or_message_are_named(
+    bench: Bench, clock: int, ops: list[int], words: str
+) -> None:
+    """Op k of six is accepted in clock 100 + k, and retires in clock 1000 + k."""
+    batch = bench.batch([*FLIGHT, BIAS])
+    batch.first = 7
+    said = f"mte2: AR-4K: the burst crosses 4 KiB (ARADDR) (0xff) at 295 ns, cycle {clock}"
+    bench.mailbox.poll_errors = [said].copy
+    bench.write(batch)
+    bench.mailbox.poll_errors = list
+    bench.corrupt(Space.L1, 70_000)
+    writer = SimpleNamespace(cycle=clock, slot=SLOTS.index("mte2"))
+    bench.memory.last_writer = lambda space, address: writer  # type: ignore[method-assign]
+    bench.scoreboard.close()
+    assert [failure.kind for failure in bench.details] == ["protocol", "stray"]
+    for failure in bench.details:
+        assert re.findall("in flight then: (.*)", failure.text) == ([words] if words else [])
+    stray = bench.details[1]
+    expected = (7 + ops[-1], "mte_gm_l1") if ops else (None, "")
+    assert (stray.transaction, stray.op) == expected
+
+
+@pytest.mark.parametrize(("clock", "words"), [(99, []), (100, ["transaction 1 (mte_gm_l1), 2"])])
+def test_ops_that_a_reset_cut_off_were_in_flight(
+    bench: Bench, clock: int, words: list[str]
+) -> None:
+    batch = bench.batch(FLIGHT)
+    bench.cut(batch, "mte2", retired=1, reached=3)
+    batch.done[SLOTS.index("mte2")]["done_cycle"] = 99
+    said = f"mte2: AR-4K: the burst crosses 4 KiB (ARADDR) (0xff) at 295 ns, cycle {clock}"
+    bench.mailbox.poll_errors = [said].copy
+    bench.write(batch)
+    assert re.findall("in flight then: (.*)", bench.details[0].text) == words
+
+
+def test_a_write_beside_an_op_names_the_ops_of_its_slot(bench: Bench) -> None:
+    for clock, words in ((500, ["transaction 0 (mte_gm_l1), 1"]), (1001, [])):
+        bench.details.clear()
+        writer = SimpleNamespace(cycle=clock, slot=SLOTS.index("mte2"))
+        bench.memory.last_writer = lambda *_, it=writer: it  # type: ignore[method-assign]
+        bench.check(FLIGHT[:2], (Space.L1, 4096 + 512 + 3 * 96 + 53))
+        (failure,) = bench.details
+        assert (failure.kind, failure.transaction) == ("guard", 1)
+        assert re.findall("in flight then: (.*)", failure.text) == words
+
+
+@pytest.mark.parametrize(("held", "words"), [(0, []), (2, ["transaction 0 (mte_gm_l1), 1"])])
+def test_ops_that_hang_were_in_flight(bench: Bench, held: int, words: list[str]) -> None:
+    said = "mte2: AR-4K: the burst crosses 4 KiB (ARADDR) (0xff) at 295 ns, cycle 29"
+    bench.mailbox.poll_errors = [said].copy
+    bench.mailbox.watchdog_clocks = 777
+    bench.mailbox.state = lambda slot: SimpleNamespace(held=held, oldest=5)
+    batch = bench.batch(FLIGHT)
+    batch.hung, batch.done = True, {}
+    bench.scoreboard.write(batch)
+    assert re.findall("in flight then: (.*)", bench.details[0].text) == words
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("generator", [TrafficGenerator, IllegalGenerator])
 def test_no_op_of_the_generators_is_unordered(
