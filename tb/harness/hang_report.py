@@ -12,16 +12,21 @@ from collections.abc import Iterator
 
 from tb.harness.channels import events
 from tb.harness.layout import EVENTS, after_valid
-from tb.harness.mailbox_reader import SlotState, Snapshot
+from tb.harness.mailbox_reader import InFlight, SlotState, Snapshot
 from tb.isa.descriptor import opcode_of, unpack
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import QUANT_BY_CODE
+from tb.isa.footprint import destinations
 from tb.isa.ops import OPS_BY_CODE, SLOTS
+from tb.isa.rules import first_d_violation
 from tb.isa.text import to_text
 from tb.record.failure import Failure
 
 FLAG_BITS = 32
 """Unit flags in a word of the flag port."""
+
+MOST_NAMED = 4
+"""Ops in flight that a report names."""
 
 POLLING = 64
 """Clocks without a read of unit flags, beyond the latency, after which an engine reads no more."""
@@ -117,7 +122,9 @@ def _sentences(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
         if found or polls:
             yield f"{holds}, {since}"
         else:
-            yield f"no channel is active: {holds}, {since}, and asks for nothing"
+            yield f"no channel is active: {holds}, {since}, and asks for nothing" + _owed(
+                snapshot, state
+            )
     elif "desc" in state.waits:
         yield (
             f"the engine holds no descriptor and does not take the one that is offered (valid "
@@ -203,14 +210,15 @@ def _debts(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
 def _no_valid(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
     """Yields the channels whose ready is low until valid, and that the engine does not drive.
 
-    Of an engine that owes W or AW it is that channel, else any that its oldest op uses. Those are
+    Of an engine that owes W or AW it is that channel, else any that its oldest op can still need:
+    only the done if the op has written all bytes, is a NOP or breaks a rule. Those are
     the channels of the knob, and idle ``par`` and ``flag``: a grant that stalled there stays low.
     """
     pins, open_ = state.pins, state.open
     held_low = after_valid(snapshot.knobs["ready_after_valid"])
     held_low += tuple(name for name in ("par", "flag") if not pins[f"{name}_gnt"])
     owed = "w" if open_["write_beats"] else "aw" if open_["early_beats"] else ""
-    used = _channels(snapshot, state)
+    used = _channels(snapshot, state) | {owed}
     silent = [
         name
         for name in dict.fromkeys(held_low)
@@ -228,18 +236,50 @@ def _no_valid(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
 
 
 def _channels(snapshot: Snapshot, state: SlotState) -> set[str]:
-    """Returns the channels that the oldest op in flight of a slot may use."""
+    """Returns the channels that the oldest op in flight of a slot can still need."""
     waiting = snapshot.in_flight[state.slot]
     spec = OPS_BY_CODE.get(opcode_of(waiting[0].words)) if waiting else None
     if spec is None:
         return {"done"}
-    found = {*events(spec.name)} - {"par", "flag"}
     desc = unpack(waiting[0].words)
+    if snapshot.written[state.slot] >= _size(waiting[0]):  # A clear of unit flags may be left.
+        return {"done", "flag"} if isinstance(desc, FixOp) and desc.unit_flag else {"done"}
+    found = {*events(spec.name)} - {"par", "flag"}
+    if spec.source != "gm" and not getattr(desc, "atomic_type", 0):
+        found -= {"ar", "r"}
     if isinstance(desc, FixOp):
         vector = desc.quant in QUANT_BY_CODE and desc.vector_quant  # the op may be illegal
         found |= {"par"} if vector or desc.vector_relu else set()
         found |= {"flag"} if desc.unit_flag else set()
     return found
+
+
+def _size(op: InFlight) -> int:
+    """Returns the bytes that an op writes, 0 of one that breaks a rule."""
+    desc = unpack(op.words)
+    if first_d_violation(desc) is not None:
+        return 0
+    return sum(region.bytes for region in destinations(desc))
+
+
+def _owed(snapshot: Snapshot, state: SlotState) -> str:
+    """Returns the first ops that an engine holds, with the bytes that each owes at most.
+
+    An engine writes in order: the bytes since the last done are those of the oldest ops.
+    """
+    written, texts = snapshot.written[state.slot], []
+    for op in snapshot.in_flight[state.slot][: min(state.held, MOST_NAMED)]:
+        spec = OPS_BY_CODE.get(opcode_of(op.words))
+        if spec is None:
+            continue  # The report names its opcode.
+        size = _size(op)
+        left = max(0, size - written)
+        written = max(0, written - size)
+        what = f"{left} of {size} bytes and its done" if left else "its done alone"
+        texts.append(f"tag {op.tag} ({spec.name}) {what}")
+    more = state.held - MOST_NAMED
+    rest = f"; {more} more" if more > 0 else ""
+    return f"; it owes, at most: {'; '.join(texts)}{rest}" if texts else ""
 
 
 def _polling(snapshot: Snapshot, state: SlotState) -> bool:

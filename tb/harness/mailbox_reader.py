@@ -126,6 +126,8 @@ class Snapshot:
         last: Clock of the last event of each kind, for those of
             :data:`~tb.harness.layout.EVENTS` that have come; by slot number.
         reset_cycle: Clock of the last reset, 0 for none.
+        written: Bytes that each slot has written since its last done, at least: the ops in flight
+            may have written some before it. 0 after a reset, up to the next done.
     """
 
     progress: Progress
@@ -137,6 +139,7 @@ class Snapshot:
     messages: tuple[str, ...]
     last: tuple[Mapping[str, int], ...]
     reset_cycle: int
+    written: tuple[int, ...] = (0,) * len(SLOTS)
 
 
 class MailboxView:
@@ -276,7 +279,17 @@ class MailboxView:
             messages=tuple(self.error_messages()),
             last=tuple(self._last(slot) for slot in numbers),
             reset_cycle=int(self._array["reset_cycle"][0]),
+            written=tuple(self._written(slot) for slot in numbers),
         )
+
+    def _written(self, slot: int) -> int:
+        entry, reset = self._slots[slot], int(self._array["reset_cycle"][0])
+        count = int(entry["records"])
+        if not count:
+            return 0 if reset else int(entry["written_bytes"])
+        last = entry["ring"][(count - 1) % RING]
+        before = int(last["done_cycle"]) < reset
+        return 0 if before else int(entry["written_bytes"]) - int(last["written_bytes"])
 
     def _last(self, slot: int) -> dict[str, int]:
         clocks = self._slots["last"][slot].tolist()
