@@ -327,7 +327,8 @@ class Reporter:
         bytes_of = ", ".join(f"{slot} {count} bytes" for slot, count in moved.items())
         report = "\n".join(
             [
-                f"HANG: no descriptor accepted or retired for {clocks} clocks, "
+                f"HANG: no descriptor accepted or retired by {self._hanging(oldest, clocks)} for "
+                f"{clocks} clocks, "
                 + ("while beats were granted" if self.mailbox.moves_on else "and no beat granted"),
                 *lines,
                 f"  moved since: {bytes_of or 'nothing'}",
@@ -346,6 +347,11 @@ class Reporter:
         failure.text = report
         what = "nothing retired" if self.mailbox.moves_on else "nothing moved"
         self.run.hang(f"the DUT hangs: {what} for {clocks} clocks", report, failure)
+
+    def _hanging(self, oldest: Sequence[tuple[int, int, int]], clocks: int) -> str:
+        """Returns the slots that have held a descriptor as long as the watchdog waits, or all."""
+        held = [SLOTS[slot] for waited, slot, _ in oldest if waited >= clocks]
+        return " and ".join(held or [SLOTS[slot] for _, slot, _ in oldest])
 
     def _unknown(self, slots: Sequence[int]) -> list[str]:
         """Returns lines on the registers of these engines that hold X, those of control first."""

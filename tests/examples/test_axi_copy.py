@@ -169,7 +169,7 @@ def test_bug_is_caught(bug: Bug, with_bugs: tuple[str, ...]) -> None:
 def test_a_hang_of_directed_is_all_that_it_reports(with_bugs: tuple[str, ...]) -> None:
     record = run_bug(with_bugs, "directed", "+no_answer")
     assert (record.status, record.mismatches, len(record.failures)) == ("hang", 0, 1)
-    assert record.failures[0].startswith("HANG: no descriptor accepted or retired")
+    assert record.failures[0].startswith("HANG: no descriptor accepted or retired by mte2 for ")
 
 
 @pytest.mark.sim
