@@ -169,6 +169,24 @@ def test_the_lists_of_the_simulators_are_read(tmp_path: Path) -> None:
     assert names == ["a.v", "b.vh", "model.cpp", "model.h"]
 
 
+def test_files_among_arguments(tmp_path: Path) -> None:
+    for name in ("libmodel.a", "libmodel.txt", "model.o", "args.f", "more.f"):
+        (tmp_path / name).touch()
+    (tmp_path / "args.f").write_text(f"-f {tmp_path}/more.f // {tmp_path}/model.o\n")
+    (tmp_path / "more.f").write_text(f"-F{tmp_path}/args.f\n")
+    words = (
+        "-LDFLAGS",
+        f"-L{tmp_path} -lmodel -lother",
+        "-f",
+        f"{tmp_path}/args.f",
+        "--trace",
+        "-f",
+    )
+    found = [path.name for path in reads.named_files((), words)]
+    assert found == ["args.f", "more.f", "libmodel.a"]
+    assert [path.name for path in reads.named_files((), [f"{tmp_path}/model.o"])] == ["model.o"]
+
+
 def test_a_broken_list_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(products.BUILDS_ENV, str(tmp_path / "cache"))
     assert reads.reads_of(tmp_path, "base") is None
