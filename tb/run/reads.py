@@ -83,7 +83,7 @@ def _of_words(words: Iterable[str], above: frozenset[Path]) -> Iterator[Path]:
     folders: list[Path] = []
     libraries: list[str] = []
     command = False
-    for word in (part for word in words for part in word.split()):
+    for word in (part for one in words for part in one.split()):
         option = word[:2]
         path = Path(word[2:] if option in _COMMAND_FILES and word[2:] else word)
         if option == "-L" and word[2:]:
