@@ -180,6 +180,7 @@ def test_commands_name_a_database_that_is_not_the_usual_one() -> None:
     assert database_option(other) == f" --db '{other}'"
 
 
+@pytest.mark.long
 def test_the_command_that_repeats_a_run_names_its_database(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
