@@ -18,7 +18,7 @@ CLOCK_TICKS = 10_000
 """Steps of simulated time in a clock, at the precision of the harness, 1 ps."""
 
 MOST_KINDS = 100
-"""Most different messages that are kept."""
+"""Most different messages that are kept beside those that fail the run."""
 
 MOST_LINES = 10
 """Most lines of a message, and of the last words of a simulator."""
@@ -217,7 +217,7 @@ class MessageReader:
         key = (severity, message.file, message.line, message.expected)
         if key in self._found:
             self._found[key].count += 1
-        elif len(self._found) < MOST_KINDS:
+        elif message.fails or len(self._found) < MOST_KINDS:
             self._found[key] = message
 
     def _clock(self, fields: dict[str, str]) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.run.messages import MessageReader, last_words
+from tb.run.messages import MOST_KINDS, MessageReader, last_words
 
 LOGS = {
     "icarus": "ERROR: a/chk.sv:7: bad\nthing\n       Time: 3305000 Scope: top.mte2.u\n",
@@ -75,6 +75,14 @@ def test_equal_messages_are_counted_and_unlike_ones_kept_apart(tmp_path: Path) -
     found = [(one.severity, one.line, one.count) for one in reader.messages]
     assert found == [("error", 7, 3), ("error", 8, 1), ("warning", 7, 1)]
     assert reader.failed == 4
+
+
+def test_an_error_after_many_warnings_counts(tmp_path: Path) -> None:
+    warning = LOGS["icarus"].replace("ERROR", "WARNING")
+    log = "".join(warning.replace(":7:", f":{line}:") for line in range(200))
+    reader = read("icarus", log + LOGS["icarus"], tmp_path)
+    assert len(reader.messages) == MOST_KINDS + 1
+    assert reader.failed == 1
 
 
 def test_lines_of_the_bench_are_none(tmp_path: Path) -> None:
