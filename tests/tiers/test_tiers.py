@@ -7,12 +7,14 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tb.common.paths import ROOT
+from tests.tiers import cost
 from tests.tiers.cost import Cost, spent, table
 from tests.tiers.selection import Share
 
@@ -173,20 +175,36 @@ def test_the_table_sums_up_folders() -> None:
 
 LENGTHS = """
 import pytest, time
+from tests.tiers import cost
+
+cost.LIMIT_SECONDS = 0.5
+cost._work = lambda: None  # The limit is the same on any machine.
 
 def spend(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end: pass
 
-def test_near_the_limit(): spend(1)
+def test_near_the_limit(): spend(0.3)
 
-def test_too_long(): spend(4)
+def test_too_long(): spend(0.7)
 
 @pytest.mark.long
-def test_marked(): spend(4)
+def test_marked(): spend(0.7)
 
 def test_short(): spend(0.05)
 """
+
+
+def test_a_slow_machine_has_a_higher_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def work() -> None:
+        end = time.process_time() + 3 * cost.QUICK_SECONDS
+        while time.process_time() < end:
+            pass
+
+    monkeypatch.setattr(cost, "_work", work)
+    assert 2.9 <= cost.limit() / cost.LIMIT_SECONDS < 10
+    monkeypatch.setattr(cost, "_work", lambda: None)
+    assert cost.limit() == cost.LIMIT_SECONDS
 
 
 @pytest.mark.long
