@@ -248,6 +248,10 @@ class Widths:
         wide = self.read and side == READ and space is not Space.GM
         return self.read if wide else self.lanes[space]
 
+    def word(self, space: Space, side: int) -> int:
+        """Returns the aligned bytes of which an access may touch each for a byte of a row."""
+        return max(self.fetch if side == READ else 0, self.of(space, side))
+
 
 def accesses(hits: NDArray[Any], slot: int, widths: Widths) -> list[BadAccess]:
     """Returns the erroneous responses of one slot out of the hit log (``HIT[n]``), by time.
@@ -358,8 +362,7 @@ class Attribution:
             outcome = flight.outcome
             regions = outcome.reads if side == READ else outcome.regions
             mine = [region for region in regions if region.space is space]
-            fetch = self._widths.fetch if side == READ else 0
-            found = self._covers[key] = Coverage(mine, max(fetch, self._widths.of(space, side)))
+            found = self._covers[key] = Coverage(mine, self._widths.word(space, side))
         return found
 
     def late_bursts(self, late: NDArray[Any]) -> list[tuple[int, str]]:

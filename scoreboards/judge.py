@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from scoreboards.faults import OpErrors, wrong_status
 from scoreboards.mismatch import Objection
 from scoreboards.model.outcome import Outcome
@@ -34,7 +37,13 @@ def _executed(done: Done, tag: int, outcome: Outcome) -> bool:
 
 
 def judge_slot(
-    evidence: Evidence, slot: int, before: int, now: int, *, compare_address: bool
+    evidence: Evidence,
+    slot: int,
+    before: int,
+    now: int,
+    *,
+    compare_address: bool,
+    owed: Mapping[int, Objection] = MappingProxyType({}),
 ) -> list[Verdict]:
     """Checks tags, statuses, rule numbers, and that no done came before the last write of its op.
 
@@ -47,6 +56,7 @@ def judge_slot(
         before: Bytes that the slot had written in all when the batch began.
         now: Bytes that it has written in all.
         compare_address: The engine reports the address of an error.
+        owed: Place of each op whose done came before an answer (``judge_owed``).
     """
     outcomes, failed, sizes = evidence.outcomes, evidence.failed, evidence.sizes
     tags = evidence.batch.tags.tolist()
@@ -73,6 +83,8 @@ def judge_slot(
                     floor = done.written_bytes
             if why is None and slot == _FIX:
                 why = judge_clear(outcome, done.clear_bytes, floor)
+        if why is None:
+            why = owed.get(index)
         if why is not None:
             found.append(Verdict(why, index))
     return found

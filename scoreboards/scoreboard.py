@@ -23,7 +23,7 @@ from scoreboards.expected import Expected
 from scoreboards.failure import Reporter
 from scoreboards.faults import OpErrors
 from scoreboards.judge import judge_rules, judge_slot
-from scoreboards.judge_errors import judge_errors
+from scoreboards.judge_errors import judge_errors, judge_owed
 from scoreboards.picture import Pictures
 from scoreboards.repro import Repro
 from scoreboards.unit_flags import adopt_undefined, judge_flags
@@ -152,6 +152,7 @@ class Scoreboard(uvm_subscriber):
                 self._written[slot],
                 now,
                 compare_address=capabilities is None or capabilities.error_address,
+                owed=judge_owed(evidence, slot, self._lanes, self.run.config.capabilities),
             )
             records = batch.done.get(slot, _NO_RECORDS)
             if batch.reset is not None:

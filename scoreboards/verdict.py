@@ -48,7 +48,7 @@ class Done(NamedTuple):
     done_cycle: int
     written_bytes: int
     clear_bytes: int
-    spare: int
+    owed: list[int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import numpy as np
 from tb.isa.ops import SLOTS
 
 MAGIC = 0x31584F424D4F5450
-VERSION = 6
+VERSION = 7
 NO_CLEAR = 0xFFFF_FFFF_FFFF_FFFF
 """``clear_bytes`` of a done record without a clear of a unit flag since the done before."""
 
@@ -48,6 +48,13 @@ CHANNELS = ("ar", "r", "aw", "w", "b", "src", "dst", "par", "flag", "done", "des
 EVENTS = (*CHANNELS, "clear", "error")
 """Events at the ports of a slot, in the order of ``last``: handshakes, offers of ``r``, clears of
 unit flags, and erroneous responses after their handshake."""
+
+ACCESSES = (READ, WRITE, READ, WRITE, READ)
+"""Side of each access of ``owed`` in a done record: AR, AW, ``src``, ``dst`` and ``par``.
+
+The oldest without an answer when the done was offered, its own or a younger op's: bit 63, the
+memory from bit 56 on, the address; else 0.
+"""
 
 OPEN = (
     "reads",
@@ -96,7 +103,7 @@ DONE = np.dtype(
         ("done_cycle", "<u8"),
         ("written_bytes", "<u8"),
         ("clear_bytes", "<u8"),
-        ("spare", "<u8"),
+        ("owed", "<u8", (len(ACCESSES),)),
     ]
 )
 FAULT = np.dtype(

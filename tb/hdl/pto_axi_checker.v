@@ -14,6 +14,8 @@ module pto_axi_checker #(
 ) (
     input  wire                   clk_i,
     input  wire                   rst_ni,
+    input  wire                   done_valid,
+    input  wire                   done_ready,
     output wire                   axi_reads_open,   // reads are outstanding or offered
     output wire                   axi_writes_open,  // the same, or in progress
     output wire                   axi_offers,       // an address or data valid is up
@@ -76,6 +78,11 @@ module pto_axi_checker #(
     end
   endfunction
 
+  // Processes see the done that is offered first in the same way: this one is from clock to clock.
+  reg done_waits_q;
+
+  initial done_waits_q = 1'b0;
+
   // A reset drops waiting signals at once, but the memory responds to it with the clock.
   reg reset_seen;  // an edge occurred in this reset
 
@@ -94,6 +101,7 @@ module pto_axi_checker #(
   reg r_waits;
   reg [IdWidth+DataWidth+2:0] r_held;
   reg [IdWidth+7:0] r_burst[0:255];  // ID and length of the bursts with data outstanding
+  reg [AddrWidth-1:0] r_addr[0:255];
   reg [IdWidth-1:0] r_id;            // those of the oldest
   reg [7:0] r_len;
   reg [7:0] r_write, r_read;
@@ -143,8 +151,9 @@ module pto_axi_checker #(
       r_read = 8'd0;
       r_beats = 9'd0;
       reads_q <= 8'd0;
+      done_waits_q <= 1'b0;
     end else if (m_axi_arvalid !== 1'b0 || m_axi_rvalid !== 1'b0 || ar_waits || r_waits ||
-                 `PTO_IS_X(m_axi_rready)) begin
+                 done_valid || done_waits_q || `PTO_IS_X(m_axi_rready)) begin
       if (`PTO_IS_X({m_axi_arvalid, m_axi_arready, m_axi_rvalid, m_axi_rready})) unknown_reads;
       if (ar_waits) begin
         if (!m_axi_arvalid)
@@ -177,6 +186,7 @@ module pto_axi_checker #(
           if (!ar_known) ar_first_id = m_axi_arid;
           ar_known = 1'b1;
           r_burst[r_write] = {m_axi_arid, m_axi_arlen};
+          r_addr[r_write] = m_axi_araddr;
           r_write = r_write + 8'd1;
         end
       end
@@ -214,6 +224,11 @@ module pto_axi_checker #(
         `PTO_ERROR(Slot, "AR-LIMIT: too many read bursts outstanding (number, limit)",
                    {r_write - r_read}, MaxOutstanding);
       reads_q <= r_write - r_read;
+      if (done_valid && !done_waits_q) begin  // the scoreboard judges whose read it is
+        if (r_write != r_read) `PTO(owes)(Slot, 0, 0, r_addr[r_read]);
+        else if (ar_waits) `PTO(owes)(Slot, 0, 0, m_axi_araddr);
+      end
+      done_waits_q <= done_valid && !done_ready;
     end
   end
 
@@ -305,7 +320,7 @@ module pto_axi_checker #(
       writes_q <= 8'd0;
       data_open_q <= 1'b0;
     end else if (m_axi_awvalid !== 1'b0 || m_axi_wvalid !== 1'b0 || m_axi_bvalid !== 1'b0 ||
-                 aw_waits || w_waits || b_waits || `PTO_IS_X(m_axi_bready) ||
+                 aw_waits || w_waits || b_waits || done_valid || `PTO_IS_X(m_axi_bready) ||
                  (m_axi_arvalid && writes_q != 8'd0)) begin
       if (`PTO_IS_X({m_axi_awvalid, m_axi_awready, m_axi_wvalid, m_axi_wready, m_axi_bvalid,
                      m_axi_bready}))
@@ -421,6 +436,10 @@ module pto_axi_checker #(
       if ({aw_count - b_count} > MaxOutstanding)
         `PTO_ERROR(Slot, "AW-LIMIT: too many write bursts outstanding (number, limit)",
                    {aw_count - b_count}, MaxOutstanding);
+      if (done_valid && !done_waits_q) begin
+        if (b_count != aw_count) `PTO(owes)(Slot, 1, 0, aw_addr[b_count]);
+        else if (aw_waits) `PTO(owes)(Slot, 1, 0, m_axi_awaddr);
+      end
       writes_q <= aw_count - b_count;
       data_open_q <= w_beats != 9'd0 || w_count != aw_count;
     end

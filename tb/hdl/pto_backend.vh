@@ -27,6 +27,8 @@
   import "DPI-C" function void pto_hit(input int slot, input int port);
   import "DPI-C" function void pto_late_burst(
       input int slot, input int side, input longint addr, input int len, input int waited);
+  import "DPI-C" function void pto_owes(
+      input int slot, input int access, input int space, input longint addr);
   import "DPI-C" function int pto_local_fault(
       input int slot, input int fresh, input int space, input int addr, input int bytes);
   import "DPI-C" function int pto_gm_read(

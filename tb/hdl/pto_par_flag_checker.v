@@ -50,6 +50,8 @@ module pto_par_flag_checker #(
   reg [7:0] accepted, retired;     // modulo 256
   reg [7:0] waiting;               // ops in flight that wait for flags
   reg [15:0] par_owed, flag_owed;  // outstanding responses
+  reg [LocalAddrWidth+2:0] par_words[0:2047];  // space and address of the words owed
+  reg [10:0] par_put, par_take;
   reg par_waits, flag_waits, done_waits;
   reg [LocalAddrWidth+2:0] par_held;
   reg [36:0] flag_held;
@@ -63,6 +65,8 @@ module pto_par_flag_checker #(
   initial begin
     par_owed = 16'd0;
     flag_owed = 16'd0;
+    par_put = 11'd0;
+    par_take = 11'd0;
   end
 
   task unknown;
@@ -105,6 +109,8 @@ module pto_par_flag_checker #(
       done_waits = 1'b0;
       par_owed = 16'd0;
       flag_owed = 16'd0;
+      par_put = 11'd0;
+      par_take = 11'd0;
       accepted = 8'd0;
       retired = 8'd0;
       waiting = 8'd0;
@@ -117,7 +123,10 @@ module pto_par_flag_checker #(
         `PTO_ERROR(Slot, "PAR-UNASKED: read data without a grant", 0, 0);
       if (flag_rvalid && flag_owed == 16'd0)
         `PTO_ERROR(Slot, "FLAG-UNASKED: answer without a grant", 0, 0);
-      if (par_rvalid && par_owed != 16'd0) par_owed = par_owed - 16'd1;
+      if (par_rvalid && par_owed != 16'd0) begin
+        par_owed = par_owed - 16'd1;
+        par_take = par_take + 11'd1;
+      end
       if (flag_rvalid && flag_owed != 16'd0) flag_owed = flag_owed - 16'd1;
       if (accepted == retired && !desc_valid && (par_req || flag_req))
         `PTO_ERROR(Slot, "IDLE-TRAFFIC: bus activity without a descriptor (par, flag)", par_req,
@@ -129,6 +138,12 @@ module pto_par_flag_checker #(
         if ((flag_req && !flag_clear) || flag_owed != 16'd0)
           `PTO_ERROR(Slot, "DONE-EARLY-FLAG: flag reads are outstanding (req, owed)", flag_req,
                      flag_owed);
+      end
+      if (done_valid && !done_waits) begin  // the scoreboard judges whose read it is
+        if (par_owed != 16'd0)
+          `PTO(owes)(Slot, 4, par_words[par_take][LocalAddrWidth+:3],
+                     par_words[par_take][LocalAddrWidth-1:0]);
+        else if (par_req) `PTO(owes)(Slot, 4, par_space, par_addr);
       end
       done_waits = done_valid && !done_ready;
 
@@ -146,6 +161,8 @@ module pto_par_flag_checker #(
       if (par_req) begin
         par_held = {par_space, par_addr};
         if (par_gnt) begin
+          par_words[par_put] = {par_space, par_addr};
+          par_put = par_put + 11'd1;
           par_owed = par_owed + 16'd1;
           if (par_addr[OffsetBits-1:0] != 0)
             `PTO_ERROR(Slot, "PAR-ALIGN: par_addr_o is not word aligned (space, address)",

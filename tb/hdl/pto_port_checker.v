@@ -63,10 +63,13 @@ module pto_port_checker #(
   reg younger;                  // it has the tag
   reg again;                    // the done that is offered answers one that is retired
   reg [15:0] src_owed;          // outstanding read data
+  reg [LocalAddrWidth+2:0] src_words[0:2047];  // space and address of the words owed
+  reg [10:0] src_put, src_take;
   reg idle_seen;                // busy has had a clock to fall
   reg src_last;                 // the last owed read data come on this edge
   reg alone;                    // no other descriptor since the newest was accepted
   reg moved;                    // a bus moved since then
+  reg offers_done;              // a done is offered, from this clock on
 
   wire quiet = desc_ready & ~(desc_valid | done_valid | busy | src_req | src_rvalid |
       dst_req | axi_offers);
@@ -79,6 +82,8 @@ module pto_port_checker #(
     accepted = 8'd0;
     retired = 8'd0;
     src_owed = 16'd0;
+    src_put = 11'd0;
+    src_take = 11'd0;
   end
 
   task unknown;
@@ -143,6 +148,8 @@ module pto_port_checker #(
       retired = 8'd0;
       history = 8'd0;
       src_owed = 16'd0;
+      src_put = 11'd0;
+      src_take = 11'd0;
       idle_seen = 1'b0;
       alone = 1'b0;
       moved = 1'b0;
@@ -157,6 +164,7 @@ module pto_port_checker #(
       if (src_rvalid && src_owed == 16'd0)
         `PTO_ERROR(Slot, "SRC-UNASKED: read data without a grant", 0, 0);
       src_last = src_owed == 16'd1 && src_rvalid;
+      offers_done = 1'b0;
       if (src_req || dst_req || axi_offers) moved = 1'b1;
       if (accepted == retired) begin
         if ((src_req || dst_req || axi_offers) && !desc_valid)
@@ -195,9 +203,24 @@ module pto_port_checker #(
             `PTO_ERROR(Slot, "RULE-TRAFFIC: bus activity of a refused descriptor (tag, rule)",
                        done_tag, done_rule);
         end
+        offers_done = 1'b1;
       end
-      if (src_rvalid && src_owed != 16'd0) src_owed = src_owed - 16'd1;
-      if (src_req && src_gnt) src_owed = src_owed + 16'd1;
+      if (src_rvalid && src_owed != 16'd0) begin
+        src_owed = src_owed - 16'd1;
+        src_take = src_take + 11'd1;
+      end
+      if (offers_done) begin  // the scoreboard judges whose accesses they are
+        if (src_owed != 16'd0)
+          `PTO(owes)(Slot, 2, src_words[src_take][LocalAddrWidth+:3],
+                     src_words[src_take][LocalAddrWidth-1:0]);
+        else if (src_req) `PTO(owes)(Slot, 2, src_space, src_addr);
+        if (dst_req && !dst_gnt) `PTO(owes)(Slot, 3, dst_space, dst_addr);
+      end
+      if (src_req && src_gnt) begin
+        src_words[src_put] = {src_space, src_addr};
+        src_put = src_put + 11'd1;
+        src_owed = src_owed + 16'd1;
+      end
 
       if (desc_waits) begin
         if (!desc_valid)

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tb.harness.layout import ACCESSES
 from tb.isa.spaces import SEGMENTS, SIZES, Space
 from tests.hdl.mini import (
     CHECK_AND_CLEAR,
@@ -570,3 +571,35 @@ PROOFS: dict[str, tuple[Script, ...]] = {
     ),
 }
 """Scripts for each rule: each brings messages of that rule and of no other."""
+
+
+def _beside(*steps: Step, **knobs: int) -> Script:
+    """Returns a script with a done after ``steps``, while another descriptor is in flight."""
+    return Script((wait(10, desc_ready=1), *steps, done(), wait(80)), extra=1, knobs=knobs)
+
+
+def _owed(access: int, space: Space, address: int) -> list[int]:
+    words = [0] * len(ACCESSES)
+    words[access] = 1 << 63 | space << 56 | address
+    return words
+
+
+OWED: Mapping[str, tuple[Script, list[int]]] = {
+    "ar": (_beside(ar(), ar(araddr=GM + 64), axi_read_latency=60), _owed(0, Space.GM, GM)),
+    "ar, the first is answered": (
+        _beside(ar(), wait(40), ar(araddr=GM + 64), axi_read_latency=20),
+        _owed(0, Space.GM, GM + 64),
+    ),
+    "aw": (_beside(aw(), w(), axi_write_latency=60), _owed(1, Space.GM, GM)),
+    "src": (
+        _beside(src(), src(src_addr=0x440), local_read_latency=60),
+        _owed(2, Space.UB0, 0x400),
+    ),
+    "src, the first is answered": (
+        _beside(src(), wait(40), src(src_addr=0x440), local_read_latency=20),
+        _owed(2, Space.UB0, 0x440),
+    ),
+    "par": (_beside(par(), local_read_latency=60), _owed(4, Space.FB, 0x40)),
+    "nothing": (_beside(*MOVES, par(), wait(60)), [0] * len(ACCESSES)),
+}
+"""Scripts that are no violation by themselves, and ``owed`` of their done record."""

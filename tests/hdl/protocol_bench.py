@@ -18,7 +18,7 @@ from tb.harness.protocol import RULES
 from tb.isa.ops import SLOTS
 from tests.hdl.bench import Bench, until
 from tests.hdl.mini import FIX, RESULT_ENV, SIM_ENV
-from tests.hdl.proofs import CLEAN, NEXT_TAG, PLAY_TAG, PROOFS, STORE_TAGS, Script
+from tests.hdl.proofs import CLEAN, NEXT_TAG, OWED, PLAY_TAG, PROOFS, STORE_TAGS, Script
 
 SEEDS = 8
 """Attempts of a script that needs a stall at the right time."""
@@ -37,8 +37,13 @@ async def play(bench: Bench, script: Script, slot: int) -> list[str]:
     return messages
 
 
-async def play_once(bench: Bench, script: Script, slot: int, seed: int) -> list[str]:
-    """Plays a script and then a reset, and returns the messages."""
+async def play_once(
+    bench: Bench, script: Script, slot: int, seed: int, owed: list[int] | None = None
+) -> list[str]:
+    """Plays a script and then a reset, and returns the messages.
+
+    ``owed`` gets what the done record of the descriptor that plays says.
+    """
     box, dut = bench.mailbox, bench.dut
     if script.unit_flag:
         bench.memory.set_background_seed(7)
@@ -65,6 +70,8 @@ async def play_once(bench: Bench, script: Script, slot: int, seed: int) -> list[
     else:
         clocks = sum(step.get("hold", 0) + STEP_CLOCKS for step in script.steps)
         await ClockCycles(dut.clk, clocks)
+        if owed is not None:
+            owed += box.poll_done(slot)["owed"][0].tolist()
     await bench.reset()
     # Python may see descriptors that the reset dropped, and dones without a descriptor.
     box.poll_done(slot)
@@ -105,6 +112,18 @@ async def played(bench: Bench, scripts: Sequence[Script]) -> list[tuple[str, lis
         for script in scripts
         for slot in script.slots
     ]
+
+
+@cocotb.test()
+async def owed(dut: Any) -> None:
+    """A done record has the oldest access without an answer, also beside another descriptor."""
+    bench = Bench(dut)
+    await bench.reset()
+    for name, (script, expected) in OWED.items():
+        found: list[int] = []
+        messages = await play_once(bench, script, script.slots[-1], 1, found)
+        assert not messages, (name, messages)
+        assert found == expected, (name, [hex(word) for word in found])
 
 
 @cocotb.test()

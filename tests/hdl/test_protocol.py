@@ -33,7 +33,7 @@ def texts() -> set[str]:
 @pytest.fixture(scope="module", params=SIMULATORS)
 def session(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Session:
     folder = tmp_path_factory.mktemp(request.param)
-    return run(bench_build("script", request.param), ["proofs"], folder, module=MODULE)
+    return run(bench_build("script", request.param), ["proofs", "owed"], folder, module=MODULE)
 
 
 Seen = dict[str, list[tuple[str, list[str]]]]
@@ -69,6 +69,11 @@ def test_each_violation_reports_its_rule_and_no_other(seen: Seen) -> None:
             if name != "CLEAN" and rules != {name}:
                 wrong[name, number, slot] = messages
     assert not wrong
+
+
+@pytest.mark.sim
+def test_a_done_record_has_what_the_slot_owes(session: Session) -> None:
+    assert session.failures["owed"] is None, session.failures["owed"]
 
 
 @pytest.mark.sim

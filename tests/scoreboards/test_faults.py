@@ -58,6 +58,59 @@ def failures(bench: Bench, batch: Batch) -> list[str]:
     return [report.splitlines()[0] for report in bench.failures]
 
 
+# --- answers after the done ---
+
+
+def owing(
+    bench: Bench,
+    ops: list[Op],
+    address: int,
+    *,
+    side: int = READ,
+    space: Space = Space.GM,
+    accepted: int = 2,
+    slot: int = MTE2,
+) -> list[str]:
+    """Sends ops of which ``accepted`` are in flight at the first done, which owes one answer."""
+    batch = bench.batch(ops)
+    records = batch.done[slot]
+    records["done_cycle"] = 100 + np.arange(len(ops))
+    records["accept_cycle"] = [1] * accepted + [101] * (len(ops) - accepted)
+    access = {READ: 0, WRITE: 1} if space is Space.GM else {READ: 2, WRITE: 3}
+    records["owed"][0, access[side]] = 1 << 63 | int(space) << 56 | address
+    return failures(bench, batch)
+
+
+@pytest.mark.parametrize("address", [992, 1024 + 192, 992 + 224])
+def test_a_done_before_the_answer_to_its_read_is_early(bench: Bench, address: int) -> None:
+    (report,) = owing(bench, [LOAD, NEXT], address)
+    assert line_says(report, f"done came before the answer to its read of gm {address:#x}")
+
+
+@pytest.mark.parametrize("address", [960, 1024 + 224])
+def test_a_read_outside_of_its_rows_is_not_its_own(bench: Bench, address: int) -> None:
+    assert not owing(bench, [LOAD, NEXT], address)
+
+
+def test_a_read_of_a_younger_op_is_not_early(bench: Bench) -> None:
+    assert not owing(bench, [LOAD, SAME], 1024)
+    assert owing(bench, [LOAD, NEXT, SAME], 1024), "the third was not accepted then"
+
+
+def test_a_read_of_the_third_op_is_not_early(bench: Bench) -> None:
+    assert not owing(bench, [LOAD, NEXT, SAME], 1024, accepted=3)
+
+
+def test_an_op_that_is_alone_is_left_to_the_port_checker(bench: Bench) -> None:
+    assert not owing(bench, [LOAD, NEXT], 1024, accepted=1)
+
+
+def test_a_done_before_its_write_is_early(bench: Bench) -> None:
+    (report,) = owing(bench, [LOAD, NEXT], 4096 + 96, side=WRITE, space=Space.L1)
+    assert line_says(report, "done came before the answer to its write of l1 0x1060")
+    assert not owing(Bench(), [LOAD, NEXT], 8192, side=WRITE, space=Space.L1)
+
+
 # --- windows and words ---
 
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define PTO_MAGIC UINT64_C(0x31584f424d4f5450) /* "PTOMBOX1" */
-#define PTO_VERSION 6u
+#define PTO_VERSION 7u
 #define PTO_SLOTS 4
 #define PTO_RING 1024
 #define PTO_DESC_WORDS 16
@@ -19,6 +19,7 @@
 #define PTO_HITS 4096
 #define PTO_LATE 256
 #define PTO_CHANNELS 16
+#define PTO_ACCESSES 5
 #define PTO_KNOBS 32
 #define PTO_ERRORS 64
 #define PTO_ERROR_TEXT 256
@@ -40,6 +41,9 @@ enum pto_channel {
   PTO_CLEAR, /* of unit flags; it is one of the flag port, too */
   PTO_FAILED /* an erroneous response, after its handshake */
 };
+
+/* Accesses in `owed`, in the order of tb/harness/layout.py. */
+enum pto_access { PTO_OWES_AR, PTO_OWES_AW, PTO_OWES_SRC, PTO_OWES_DST, PTO_OWES_PAR };
 
 /* What is open in a slot, in the order of tb/harness/layout.py. */
 enum pto_open {
@@ -93,7 +97,8 @@ struct pto_done {
   uint64_t written_bytes; /* of the slot, from the start to this done handshake */
   uint64_t clear_bytes;   /* written_bytes when the first unit flag was cleared since the done
                              before, or PTO_NO_CLEAR; a write on the edge of the clear counts */
-  uint64_t spare;
+  uint64_t owed[PTO_ACCESSES]; /* oldest access without an answer when the done was offered, its own
+                                  or a younger op's: bit 63 set, space << 56, address; else 0 */
 };
 
 struct pto_slot {

@@ -119,7 +119,7 @@ static const struct layout layouts[] = {
   FIELD(pto_desc, words), FIELD(pto_desc, tag), FIELD(pto_desc, gap), FIELD(pto_desc, wait_done),
   FIELD(pto_done, tag), FIELD(pto_done, status), FIELD(pto_done, rule), FIELD(pto_done, pad),
   FIELD(pto_done, addr), FIELD(pto_done, accept_cycle), FIELD(pto_done, done_cycle),
-  FIELD(pto_done, written_bytes), FIELD(pto_done, clear_bytes), FIELD(pto_done, spare),
+  FIELD(pto_done, written_bytes), FIELD(pto_done, clear_bytes), FIELD(pto_done, owed),
   FIELD(pto_fault, enable), FIELD(pto_fault, space), FIELD(pto_fault, kind),
   FIELD(pto_fault, sides), FIELD(pto_fault, addr), FIELD(pto_fault, length),
   FIELD(pto_fault, slots), FIELD(pto_fault, nth), FIELD(pto_fault, hits), FIELD(pto_fault, sets),

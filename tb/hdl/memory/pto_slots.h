@@ -33,6 +33,7 @@ void pto_reset(int slots) {
     g.feeder[slot].seen = 0;
     g.feeder[slot].busy_cycle = g.cycle;
     g.feeder[slot].clear_bytes = PTO_NO_CLEAR;
+    memset(g.feeder[slot].owed, 0, sizeof g.feeder[slot].owed);
   }
 }
 
@@ -260,6 +261,8 @@ void pto_done(int slot, int tag, int status, int rule, long long addr) {
   record->written_bytes = s->written_bytes;
   record->clear_bytes = g.feeder[slot].clear_bytes;
   g.feeder[slot].clear_bytes = PTO_NO_CLEAR;
+  memcpy(record->owed, g.feeder[slot].owed, sizeof record->owed);
+  memset(g.feeder[slot].owed, 0, sizeof record->owed);
   s->records++;
   s->done++;
   s->flag_reads = 0;
@@ -267,6 +270,15 @@ void pto_done(int slot, int tag, int status, int rule, long long addr) {
   event(slot, PTO_DONE);
   g.feeder[slot].done_cycle = g.cycle;
   progress(slot);
+}
+
+/* The access that waits longest when a done is offered, before or after pto_done() on its edge. */
+void pto_owes(int slot, int access, int space, long long addr) {
+  struct pto_slot *s = &g.box->slot[slot];
+  uint64_t *owed = g.feeder[slot].owed;
+  if (g.feeder[slot].done_cycle == g.cycle && s->records)
+    owed = s->ring[(s->records - 1) % PTO_RING].owed;
+  owed[access] = UINT64_C(1) << 63 | (uint64_t)(space & 0x7f) << 56 | (uint64_t)addr;
 }
 
 int pto_knob(int index) {

@@ -97,6 +97,7 @@ struct feeder {
   uint64_t moved_cycle;    /* the same, or in which a beat was granted */
   uint64_t clear_bytes; /* as in the mailbox, for the next done record */
   uint64_t clear_cycle; /* of that clear */
+  uint64_t owed[PTO_ACCESSES]; /* as in the mailbox, for the next done record */
 };
 
 /* A fault in use. Words that touch it on one clock are not distinguished: see decide(). */

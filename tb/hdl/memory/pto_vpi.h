@@ -110,6 +110,10 @@ BACKEND(late_burst) {
   return 0;
 }
 
+BACKEND(owes) {
+  return pto_owes(get_int(c, 0), get_int(c, 1), (int)get_long(c, 2), (long long)get_long(c, 3)), 0;
+}
+
 BACKEND(done) {
   pto_done(get_int(c, 0), (int)get_long(c, 1), (int)get_long(c, 2), (int)get_long(c, 3),
            (long long)get_long(c, 4));
@@ -203,7 +207,7 @@ static const struct backend {
   TASK(late_burst), FUNCTION(local_fault), FUNCTION(gm_read), TASK(axi_ar), FUNCTION(axi_aw),
   FUNCTION(axi_w), TASK(axi_b), FUNCTION(local_read), FUNCTION(local_write), FUNCTION(flag_read),
   TASK(flag_clear), FUNCTION(desc_pop), TASK(desc_accept), TASK(desc_pins), TASK(done),
-  TASK(error),
+  TASK(owes), TASK(error),
 };
 
 static PLI_INT32 run(PLI_BYTE8 *data) {
