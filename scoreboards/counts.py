@@ -53,12 +53,33 @@ def count_batch(counts: RunCounters, evidence: Evidence, passed: NDArray[np.bool
         count.sent += number
         count.passed += right[form]
         count.bytes += sizes[form]
+    count_unchecked(counts, batch, retired_too=False)
     counts.bytes_checked += sum(sizes.values())
     counts.transactions += sum(len(records) for records in batch.done.values())
     counts.exercised.update(refused(block, evidence.retired, passed))
     statuses = (code for done in batch.done.values() for code in done["status"].tolist())
     for code, number in sorted(Counter(statuses).items()):
         counts.statuses[status_text(code).partition(" ")[2]] += number
+
+
+def count_unchecked(counts: RunCounters, batch: Batch, *, retired_too: bool) -> None:
+    """Adds the ops of a batch that were offered to the engines and are not checked.
+
+    Args:
+        counts: Counts of the run.
+        batch: A batch that a reset, a hang or a request ended.
+        retired_too: No op of it is checked, else those that retired are.
+    """
+    if batch.probe:
+        return
+    legacy = batch.block.legacy_forms
+    for slot, offered in batch.offered.items():
+        first = 0 if retired_too else len(batch.done.get(slot, ()))
+        for index in batch.order[slot][first:offered].tolist():
+            name = form_name(int(batch.block.opcode[index]), legacy=index in legacy)
+            count = counts.ops.setdefault(name, OpCount())
+            count.sent += 1
+            count.unchecked += 1
 
 
 def refused(

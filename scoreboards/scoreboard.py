@@ -18,7 +18,7 @@ import numpy as np
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_subscriber
 
 from scoreboards.compare import compare_full, compare_op, equal_spaces
-from scoreboards.counts import count_batch, count_faults
+from scoreboards.counts import count_batch, count_faults, count_unchecked
 from scoreboards.expected import Expected
 from scoreboards.failure import Reporter
 from scoreboards.faults import OpErrors
@@ -118,6 +118,7 @@ class Scoreboard(uvm_subscriber):
 
     def _hang(self, batch: Batch) -> None:
         """Reports a batch that the watchdog ended."""
+        count_unchecked(self.run.counts, batch, retired_too=True)
         self.expected.begin(batch)
         self.reporter.errors.add(batch, {})
         for message in self._messages():  # first, since one may be the cause of the rest

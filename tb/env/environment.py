@@ -23,6 +23,7 @@ from pyuvm import (
     uvm_subscriber,
 )
 
+from scoreboards.counts import count_unchecked
 from scoreboards.faults import Fault
 from scoreboards.scoreboard import Scoreboard
 from tb.env.agent import SlotAgent
@@ -133,6 +134,7 @@ class Dispatcher(uvm_driver):
         else:
             await self._cut(batch, reset)
         if self._stopped():
+            count_unchecked(self.run.counts, batch, retired_too=True)
             return
         if faults:
             self.disarm()
@@ -192,10 +194,8 @@ class Dispatcher(uvm_driver):
             batch.aim_met = await self._until(reset.aim, reset.after)
         if reset.phase:
             await Timer(reset.phase, "ns")
-        for slot in batch.order:
-            retired = self.mailbox.retired(slot) - batch.before[slot]
-            waiting = [one.state != "queued" for one in self.mailbox.in_flight(slot)]
-            batch.reached[slot] = retired + sum(waiting) + AHEAD
+        self._note_offered(batch)
+        batch.reached = {slot: ops + AHEAD for slot, ops in batch.offered.items()}
         batch.states = {slot: self.mailbox.state(slot) for slot in self.agents}
         await self._reset(reset.hold)
         for gap in reset.again:
@@ -206,6 +206,13 @@ class Dispatcher(uvm_driver):
         left = (order[len(batch.done.get(slot, ())) :] for slot, order in batch.order.items())
         self.cut_at = int(min((ops[0] for ops in left if len(ops)), default=len(batch.block)))
         batch.hung = self.mailbox.hang
+
+    def _note_offered(self, batch: Batch) -> None:
+        """Notes how many ops of a batch have been offered to each engine."""
+        for slot in batch.order:
+            waiting = [one.state != "queued" for one in self.mailbox.in_flight(slot)]
+            retired = self.mailbox.retired(slot) - batch.before[slot]
+            batch.offered[slot] = retired + sum(waiting)
 
     async def _until(self, aim: Aim, clocks: int) -> bool:
         """Waits until some clocks after an event; False: until all ops had retired without it."""
@@ -310,10 +317,9 @@ class Dispatcher(uvm_driver):
             await self._woken()
             with self.stopwatch.phase("drive"):
                 missing -= self._collect(batch)
-            if self.mailbox.stop_requested:
-                return
-            if missing > 0 and self.mailbox.hang:
-                batch.hung = True
+            if missing > 0 and (self.mailbox.stop_requested or self.mailbox.hang):
+                self._note_offered(batch)
+                batch.hung = not self.mailbox.stop_requested
                 return
 
     def _collect(self, batch: Batch) -> int:

@@ -112,6 +112,8 @@ class Batch:
         aim_met: The event came that the reset was to follow.
         reached: Of an batch cut off, slot number to how many of its ops the engine may have
             accepted; no other op was begun.
+        offered: Of a batch that did not end, slot number to how many of its ops had been offered to
+            the engine.
         states: Of an batch cut off, slot number to the state of its channels just before.
         isolated: The block is a program of its own: legacy registers are saved before it and
             restored after it, as at a context switch.
@@ -135,6 +137,7 @@ class Batch:
     reset: Reset | None = None
     aim_met: bool = False
     reached: dict[int, int] = field(default_factory=dict)
+    offered: dict[int, int] = field(default_factory=dict)
     states: dict[int, Any] = field(default_factory=dict)
     isolated: bool = False
     probe: bool = False

@@ -27,11 +27,20 @@ RECORD_VERSION = 1
 
 
 class OpCount(BaseModel):
-    """Transactions of one op or legacy form."""
+    """Transactions of one op or legacy form.
+
+    Attributes:
+        sent: Offered to an engine.
+        unchecked: Those of them that are no transactions of the run: a reset, a hang or a request
+            ended their batch before they were checked.
+        passed: Checked, with no difference.
+        bytes: That they wrote and that were compared.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     sent: int = 0
+    unchecked: int = 0
     passed: int = 0
     bytes: int = 0
 

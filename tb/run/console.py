@@ -106,6 +106,7 @@ class Console:
             self.say(
                 f"  {name:<17} {count.sent:>7} sent  {count.passed:>7} passed  "
                 f"{count.bytes:>12} bytes"
+                + (f"  {count.unchecked:>5} not checked" if count.unchecked else "")
             )
         if record.statuses:
             counts = ", ".join(f"{name} {count}" for name, count in sorted(record.statuses.items()))

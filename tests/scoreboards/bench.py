@@ -207,7 +207,7 @@ class Bench:
         number = SLOTS.index(slot)
         batch.reset = Reset(300)
         batch.done[number] = batch.done[number][:retired]
-        batch.reached[number] = reached
+        batch.offered[number] = batch.reached[number] = reached
 
     def failed(
         self, batch: Batch, slot: str, status: Status, address: int, *, position: int = 0

@@ -36,6 +36,7 @@ WRONG: dict[str, Callable[[RunRecord], None]] = {
     "a count of 2^32": lambda x: x.injected.update({"resets": MOST - 1}),
     "a transaction more": lambda x: setattr(x, "transactions", 4),
     "a byte more": lambda x: setattr(x, "bytes_checked", 65),
+    "one not checked more": lambda x: setattr(x.ops["mte_gm_ub"], "unchecked", 1),
     "more passed than sent": lambda x: setattr(x.ops["mte_gm_ub"], "passed", 4),
     "a part of the time without a name": lambda x: setattr(x.times, "start_end", 0.9),
     "a part of Python's time without a name": lambda x: x.times.python_split.update(model=0.4),

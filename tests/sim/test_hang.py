@@ -42,6 +42,8 @@ def test_a_register_without_reset_is_named_where_there_is_an_x(sim: str, tmp_pat
         return
     assert (record.status, record.transactions) == ("hang", 0)
     assert record.clocks < 5000
+    (count,) = record.ops.values()
+    assert count.sent == count.unchecked > 0
     (failure,) = record.details
     (line,) = [line for line in failure.text.splitlines() if line.startswith("  X in mte2: ")]
     assert "u_loops.active_q (1 bit)" in line
