@@ -83,7 +83,7 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
         unit_flags: Initial unit flags, ``uint8[512]`` of 0 and 1; none is set by default.
 
     Attributes:
-        unit_flags: ``uint8[512]``, the flag of each 512-byte block of L0C (spec/fixpipe.md,
+        unit_flags: ``uint8[512]``, the flag of each 512-byte block of L0C (docs/spec/fixpipe.md,
             section 8).
 
     Raises:

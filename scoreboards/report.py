@@ -96,7 +96,7 @@ def _cells(data: bytes, differs: list[bool]) -> str:
 
 
 def _where(position: Position) -> str:
-    """Loops are numbered as in the rule messages and spec/dma.md: 0 is the innermost."""
+    """Loops are numbered as in the rule messages and docs/spec/dma.md: 0 is the innermost."""
     parts = []
     if position.label:
         parts.append(position.label)

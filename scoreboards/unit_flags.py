@@ -3,7 +3,7 @@
 
 The producer of accumulators sets the flags of every op that waits for them, again after an earlier
 op cleared them; the model clears those of ``check_and_clear``. Both sides must agree after
-each batch (spec/fixpipe.md, section 8).
+each batch (docs/spec/fixpipe.md, section 8).
 """
 
 from __future__ import annotations

@@ -316,7 +316,7 @@ class _Rounds:
             if others:
                 also[at] = others
         delays = np.array([step.flag_delay for step in moved], dtype=np.int64)
-        # Addresses of a NOP may exceed their fields, too: it accesses no byte (spec/dma.md).
+        # Addresses of a NOP may exceed their fields, too: it accesses no byte (docs/spec/dma.md).
         wide = {at for at, item in enumerate(items) if item.rule or item.descriptor.is_nop}
         return replace(
             block,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atomic stores from UB to GM (spec/order_and_atomics.md, section 6).
+"""Atomic stores from UB to GM (docs/spec/order_and_atomics.md, section 6).
 
 CTRL, as it is when the store is issued, says type, operation and what becomes of inf and NaN of
 f16. The arithmetic is that of the write-back, :mod:`scoreboards.model.fixpipe_atomic`.

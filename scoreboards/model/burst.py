@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Issue of the gap-based copies and of ``copy_ubuf_to_ubuf``.
 
-``mte_ub_ub`` and ``mte_ub_l1`` are those of spec/dma.md, section 2. ``mte_l1_bt``, which widens
-elements of 16 bits, and ``mte_l1_fb`` are those of spec/bias_fb.md, sections 2 and 3. The legacy
-copy is read from its own bytes and strides, not through the lowering that the engine's descriptor
-comes from: the two must agree (A-15).
+``mte_ub_ub`` and ``mte_ub_l1`` are those of docs/spec/dma.md, section 2. ``mte_l1_bt``, which
+widens elements of 16 bits, and ``mte_l1_fb`` are those of docs/spec/bias_fb.md, sections 2 and 3.
+The legacy copy is read from its own bytes and strides, not through the lowering that the engine's
+descriptor comes from: the two must agree (A-15).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tb.isa.spaces import SIZES, Space, ub_space
 from tb.isa.status import Status
 
 LOWERING_RULES = frozenset({5, 6, 7, 8, 11, 12})
-"""Numbers of the DMA rules for which a ``copy_ubuf_to_ubuf`` is not issued (spec/dma.md, 4)."""
+"""Numbers of the rules for which a ``copy_ubuf_to_ubuf`` is not issued (docs/spec/dma.md, 4)."""
 
 _UB_UNIT = 32
 _FB_UNIT = 64

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atomic updates of GM by a write-back (spec/fixpipe.md, section 9; A-47).
+"""Atomic updates of GM by a write-back (docs/spec/fixpipe.md, section 9; A-47).
 
 Sums of f16 and bf16 are made in f32 and rounded once more, which equals one rounding of the exact
 sum (24 >= 2p + 2). Integers wrap. Bit 48 of CTRL, or the ``sat`` clause in its place, decides what

@@ -49,7 +49,7 @@ class Saturation(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class FloatFormat:
-    """A narrow float destination (spec/fixpipe.md, section 7).
+    """A narrow float destination (docs/spec/fixpipe.md, section 7).
 
     Attributes:
         name: Element type.
@@ -308,7 +308,7 @@ def roundings(rest: NDArray[Any], half: Any, up: NDArray[np.bool_]) -> Words:
 
 
 def hif8_value(code: int) -> float:
-    """Returns the value of a HiF8 code (spec/fixpipe.md, section 7).
+    """Returns the value of a HiF8 code (docs/spec/fixpipe.md, section 7).
 
     Args:
         code: 0..255; 0x80 is NaN, 0x6F and 0xEF are the infinities.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Source and destination layouts of the write-back (spec/fixpipe.md, section 2).
+"""Source and destination layouts of the write-back (docs/spec/fixpipe.md, section 2).
 
 L0C is column-group major: group of 16 columns, row, column in the group. A tile of R repeats,
 M rows and N channels is handled as arrays with the axes (R, M, N), whole or in chunks.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The write-back pipeline from accumulators to destination elements (spec/fixpipe.md, section 3).
+"""The write-back pipeline, accumulators to destination elements (docs/spec/fixpipe.md, section 3).
 
 Source stage, scale, ReLU, then rounding to a float or to an integer with offset, clip and clamp.
 :class:`Pipeline` holds the settings of an op, :class:`Parameters` the values per channel.
@@ -70,7 +70,7 @@ _INFINITY = np.uint32(0x7F800000)
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A row of spec/fixpipe.md, section 4, without its suffix.
+    """A row of docs/spec/fixpipe.md, section 4, without its suffix.
 
     Attributes:
         accumulator: ``"f32"`` or ``"i32"``.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads from L1 to L0A, L0B and their scales (spec/l0_loads.md, sections 2 to 4).
+"""Loads from L1 to L0A, L0B and their scales (docs/spec/l0_loads.md, sections 2 to 4).
 
 A load moves whole fractals: 16 rows of 32 bytes. Without ``transpose`` they keep their bytes, and a
 column of fractals is one run on both sides. With it, element (p, q) of the source matrix becomes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ``mad`` family on the host (spec/l0_loads.md, sections 1, 4 and 6).
+"""The ``mad`` family on the host (docs/spec/l0_loads.md, sections 1, 4 and 6).
 
 Rule MD-1: C = round(I + sum of products), the sum exact, one rounding to f32, to nearest even;
 integers modulo 2^32. Factors are exact in f64, and so are their products. The sum over k is made

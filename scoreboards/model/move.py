@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strided byte moves with row padding (spec/dma.md, sections 2 and 3).
+"""Strided byte moves with row padding (docs/spec/dma.md, sections 2 and 3).
 
 A whole op is one strided numpy assignment per part of its rows: pads, data. Only where
 destination rows overlap, which legal stimulus never does (DMA-L13), or a pad element would be

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``mte_gm_l1_frac``: matrices repacked to 32-byte C0 blocks (spec/nd2nz.md).
+"""``mte_gm_l1_frac``: matrices repacked to 32-byte C0 blocks (docs/spec/nd2nz.md).
 
 The element of source row and column (n, d) of group g, d = c C0 + k, becomes lane k of the block
 of g, n and C0 column c; small-C0 packing gives every n four lanes, back to back. Lanes without

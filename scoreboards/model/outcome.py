@@ -45,7 +45,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class FlagUse:
-    """Use of unit flags by an op (spec/fixpipe.md, section 8).
+    """Use of unit flags by an op (docs/spec/fixpipe.md, section 8).
 
     Attributes:
         blocks: ``int64[k]`` numbers of the 512-byte L0C blocks it reads, ascending.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers of the legacy DMA ops (spec/dma.md, section 4) and CTRL, and the ops that write them.
+"""CTRL and the registers of the legacy DMA ops (docs/spec/dma.md, 4), and ops that write them.
 
 A ``set_*`` op with an operand that does not fit retires with DMA-L05 and changes nothing (A-19).
 """
@@ -47,7 +47,7 @@ class LoopRegisters:
 class Registers:
     """Registers of ``set_*`` ops, legacy copies and write-backs; defaults are the reset state.
 
-    CTRL is that of spec/order_and_atomics.md, section 5; its constant bit 60 is not kept.
+    CTRL is that of docs/spec/order_and_atomics.md, section 5; its constant bit 60 is not kept.
     """
 
     outtoub: LoopRegisters = field(default_factory=LoopRegisters)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Issue of the strided DMA ops, v0.6 and legacy (spec/dma.md, sections 2 to 4).
+"""Issue of the strided DMA ops, v0.6 and legacy (docs/spec/dma.md, sections 2 to 4).
 
 Legacy copies are read from their own operands and registers, not through the lowering of
 :mod:`tb.isa.dma.legacy`, which the engine's descriptors come from: the two must agree.
@@ -145,7 +145,7 @@ def _nest(op: MteGmUb | MteUbGm | MteGmL1) -> tuple[_Steps, _Steps, _Steps]:
 def _padded(
     source: Footprint, target: Footprint, ends: tuple[int, int], pattern: PadPattern
 ) -> Outcome:
-    """Returns the outcome of a legal load with padding (spec/dma.md, section 3).
+    """Returns the outcome of a legal load with padding (docs/spec/dma.md, section 3).
 
     Args:
         source: Rows in GM.

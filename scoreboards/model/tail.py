@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads whose rows are filled up to a 32-byte block (spec/dma.md, section 2; knob ``tail``).
+"""Loads whose rows are filled up to a 32-byte block (docs/spec/dma.md, section 2; knob ``tail``).
 
 In UB the first element of the row is repeated, with its phase counted from the row's start; in L1
 the bytes are 0. Rows of a compact group have no gap between them, and the last one is filled, with

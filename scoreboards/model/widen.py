@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Widening of bias elements to 32 bits and their classes (spec/bias_fb.md, section 2).
+"""Widening of bias elements to 32 bits and their classes (docs/spec/bias_fb.md, section 2).
 
 Sixteen-bit sources go through tables of all 65536 inputs, built once from the spec's rows.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atomic stores of UB: stores that CTRL makes updates of GM (spec/order_and_atomics.md, 6).
+"""Atomic stores of UB: stores that CTRL makes updates of GM (docs/spec/order_and_atomics.md, 6).
 
 CTRL is written before such a store and is 0 again after it, so that an engine or a front end that
 reads it later takes another value. Some plain stores have CTRL written, too, without a type.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of legacy copies: the ``set_*`` ops that a copy needs, and a few more.
 
-The registers persist from copy to copy and from block to block (spec/ambiguities.md, A-09), so
+The registers persist from copy to copy and from block to block (docs/spec/ambiguities.md, A-09), so
 a copy with the same loops as the one before needs no ``set_*`` op at all.
 """
 

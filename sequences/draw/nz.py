@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shapes of NZ repacks: matrices around multiples of 16 and C0, and their strides on both sides.
 
-All L1 sizes here are in 32-byte blocks (spec/nd2nz.md, sections 1 to 4).
+All L1 sizes here are in 32-byte blocks (docs/spec/nd2nz.md, sections 1 to 4).
 """
 
 from __future__ import annotations

@@ -33,14 +33,14 @@ def op_names(example: Example) -> set[str]:
 
 
 def example_blocks(example: Example) -> dict[str, list[OpBlock]]:
-    """Returns the blocks of each form of ``example`` (spec/examples.md), in program order."""
+    """Returns the blocks of each form of ``example`` (docs/spec/examples.md), in program order."""
     return {form: program_blocks(ops) for form, ops in example.forms.items()}
 
 
 def rule_blocks(ops: Collection[str] = tuple(OPS)) -> list[OpBlock]:
     """Returns one block per rule example of the v0.6 ``ops`` that holds under the profile.
 
-    These are spec/examples.md, section 7, and spec/examples_v2.md, section 8.
+    These are docs/spec/examples.md, section 7, and docs/spec/examples_v2.md, section 8.
     """
     return list(named_rule_blocks(ops).values())
 

@@ -2,7 +2,8 @@
 """Worked values of single accumulators (``data/conversions.toml``) as ops of one row.
 
 The values of a mode are side by side: with parameters per channel, and as a scalar too if all
-channels have the same value (spec/fixpipe.md, section 11; spec/examples_v2.md, section 3).
+channels have the same value (docs/spec/fixpipe.md, section 11; docs/spec/examples_v2.md, section
+3).
 """
 
 from __future__ import annotations

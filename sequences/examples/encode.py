@@ -39,7 +39,7 @@ def pack(values: Iterable[int], dtype: str) -> bytes:
 
 
 def record(scale: float, offset: int = 0, signed: bool = True, dtype: str = "i8") -> int:
-    """Returns the 64-bit record of a channel (spec/fixpipe.md, section 5).
+    """Returns the 64-bit record of a channel (docs/spec/fixpipe.md, section 5).
 
     Args:
         scale: M1.

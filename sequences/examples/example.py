@@ -25,7 +25,7 @@ BACKGROUNDS: Mapping[Space, int] = {
     Space.FB: 0xAA,
     Space.L0: 0xAA,
 }
-"""Value of unwritten bytes (spec/examples.md, "Conventions"; spec/bias_fb.md, section 4)."""
+"""Value of unwritten bytes (docs/spec/examples.md, docs/spec/bias_fb.md section 4)."""
 
 
 def pattern(seed: int, length: int) -> NDArray[np.uint8]:
@@ -115,7 +115,7 @@ class Example:
     """One worked example.
 
     Attributes:
-        name: Identifier in spec/examples.md.
+        name: Identifier in docs/spec/examples.md.
         forms: Form name (``"legacy"``, ``"v06"``) to the program of that form, in order.
         fills: Memory contents before the ops; later fills overwrite earlier ones.
         space: Memory of the expected image, the first of ``images``.

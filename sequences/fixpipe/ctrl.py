@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write-backs under CTRL, the default of saturation and atomics (spec/order_and_atomics.md, 5).
+"""Write-backs under CTRL, the default of saturation and atomics (order_and_atomics.md, section 5).
 
 CTRL is written before such an op and is 0 again after it: an op samples CTRL when it is issued, so
 an engine or a front end that reads it later takes another value. Clauses of the op replace their

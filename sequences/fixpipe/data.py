@@ -3,7 +3,7 @@
 
 A tile is a slice of the pool of its mode, in the domain after the scale, divided by the scale of
 each channel, so that products are exact ties, limits and their neighbours; some elements are then
-replaced by corner values of the source stage (spec/fixpipe.md, sections 3, 4 and 7).
+replaced by corner values of the source stage (docs/spec/fixpipe.md, sections 3, 4 and 7).
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 """Scales, offsets and alphas of write-backs, as scalars and as records in FB.
 
 All of them are finite with the low 13 bits cleared (FIX-L25), also if a record is read as two
-alphas or two alphas as a record; ignored bits are arbitrary (spec/fixpipe.md, sections 5 and 6).
+alphas or two alphas as a record; ignored bits are arbitrary (docs/spec/fixpipe.md, sections 5 and
+6).
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ OFFSET_BITS: dict[str, int] = {"s4": 5, "s16": 17}
 
 
 def offset_bits(narrow: str) -> int:
-    """Returns the width of the offset of a last stage (spec/fixpipe.md, section 5)."""
+    """Returns the width of the offset of a last stage (docs/spec/fixpipe.md, section 5)."""
     return OFFSET_BITS.get(narrow, 9)
 
 

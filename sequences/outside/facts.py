@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of dma_facts.csv as ops and bytes, each translated by hand.
 
-The source of every load is P(0) of spec/examples.md from address 0 on. Where a row leaves an
+The source of every load is P(0) of docs/spec/examples.md from address 0 on. Where a row leaves an
 operand open, the operand here is one that decides it: a stride beyond the last block of a row, a
 length that ends inside of a block.
 """

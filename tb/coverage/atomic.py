@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Atomic updates of GM, by write-backs and by stores of UB: types, ops and events of the data.
 
-Source: spec/order_and_atomics.md, sections 5 and 6; spec/fixpipe.md, section 9. Families define
-``updates``, the live ops that are atomic, and ``c48``, bit 48 of CTRL or of the clause.
+Source: docs/spec/order_and_atomics.md, sections 5 and 6; docs/spec/fixpipe.md, section 9. Families
+define ``updates``, the live ops that are atomic, and ``c48``, bit 48 of CTRL or of the clause.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage of the gap-based burst copies (spec/dma.md, section 2; spec/bias_fb.md)."""
+"""Coverage of the gap-based burst copies (docs/spec/dma.md, section 2; docs/spec/bias_fb.md)."""
 
 from __future__ import annotations
 

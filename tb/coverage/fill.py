@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage of the fill of L1 (spec/dma.md, section 9)."""
+"""Coverage of the fill of L1 (docs/spec/dma.md, section 9)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage of the loads to L0A, L0B and their scales (spec/l0_loads.md)."""
+"""Coverage of the loads to L0A, L0B and their scales (docs/spec/l0_loads.md)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coverage of the NZ repack ``mte_gm_l1_frac`` (spec/nd2nz.md)."""
+"""Coverage of the NZ repack ``mte_gm_l1_frac`` (docs/spec/nd2nz.md)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE
 from tb.isa.rules import LOWERING_RULES
 
 LOWERED: frozenset[str] = frozenset({"copy_ubuf_to_ubuf"})
-"""Legacy forms that are judged before they become descriptors (spec/dma.md, section 4; A-67)."""
+"""Legacy forms that are judged before they become descriptors (docs/spec/dma.md, section 4)."""
 
 LEGACY_ONLY: dict[str, tuple[int, ...]] = {"mte_gm_ub": (3,)}
 """Op to the D rules that only its legacy form can break; the front end refuses the op (A-68)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes of the write-back (spec/fixpipe.md, section 2), and the steps of its values (section 3)."""
+"""Bytes of the write-back and the steps of its values (docs/spec/fixpipe.md, sections 2 and 3)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _saturation(desc: FixOp) -> int:
 
 
 def update(atomic_type: int, atomic_op: int, nosat: bool) -> str:
-    """Returns what an atomic store does with the old value (spec/order_and_atomics.md, 6)."""
+    """Returns what an atomic store does with the old value (docs/spec/order_and_atomics.md, 6)."""
     kind = _TYPE_NAMES.get(atomic_type, str(atomic_type))
     ends = "" if kind != "f16" else ", inf and NaN kept" if nosat else ", saturated"
     return f"atomic {_OP_NAMES.get(atomic_op, atomic_op)} as {kind} to the old value{ends}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other forms of an op: v0.6, legacy, and the register forms that the compiler expands it to.
 
-``RAW_FORMS`` has a row for each register form (spec/dialect.md, section 5).
+``RAW_FORMS`` has a row for each register form (docs/spec/dialect.md, section 5).
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class OpForm:
     text: bool = True
 
 
-_MAPPING = "spec/README.md, legacy mapping"
-RAW = "spec/dialect.md, section 5"
+_MAPPING = "docs/spec/README.md, legacy mapping"
+RAW = "docs/spec/dialect.md, section 5"
 """Place of the register forms in the specification."""
 
 

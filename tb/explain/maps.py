@@ -48,7 +48,8 @@ def _elements(rows: Part, count: int, read: int, written: int, how: str) -> Part
     return replace(rows, size=written, axes=axes, piece=read, moved=False, how=how)
 
 
-# --- strided copies (spec/dma.md, sections 2 and 3) ----------------------------------------------
+# --- strided copies (docs/spec/dma.md, sections 2 and 3)
+# ----------------------------------------------
 
 
 def _dma(desc: DmaOp) -> Iterator[Part]:
@@ -107,7 +108,8 @@ def _tail(desc: DmaOp, rows: Part) -> Iterator[Part]:
     yield tail.at(end - rest, size=rest)
 
 
-# --- burst copies (spec/dma.md, section 2; spec/bias_fb.md) --------------------------------------
+# --- burst copies (docs/spec/dma.md, section 2; docs/spec/bias_fb.md)
+# --------------------------------------
 
 
 def _burst(desc: BurstOp) -> Iterator[Part]:
@@ -120,7 +122,8 @@ def _burst(desc: BurstOp) -> Iterator[Part]:
         yield _elements(rows, desc.len, *desc.units, how)
 
 
-# --- NZ repack (spec/nd2nz.md, sections 2 to 4) --------------------------------------------------
+# --- NZ repack (docs/spec/nd2nz.md, sections 2 to 4)
+# --------------------------------------------------
 
 
 def _nz(desc: MteGmL1Frac) -> Iterator[Part]:
@@ -172,7 +175,8 @@ def _missing(block: Part, length: int) -> Part:
     return zeros.at(packed, size=n.dst, axes=(group, rows))
 
 
-# --- loads to L0A, L0B and their scales (spec/l0_loads.md, sections 2 and 4) ---------------------
+# --- loads to L0A, L0B and their scales (docs/spec/l0_loads.md, sections 2 and 4)
+# ---------------------
 
 _NIBBLE = 4
 
@@ -215,7 +219,8 @@ def _transposed(desc: L0Load, columns: Part, column: Axis) -> Part:
     return columns.at(size=size, axes=(*outer, lane, row))
 
 
-# --- fill of L1 (spec/dma.md, section 9) ---------------------------------------------------------
+# --- fill of L1 (docs/spec/dma.md, section 9)
+# ---------------------------------------------------------
 
 
 def _fill(desc: RawFillL1) -> Iterator[Part]:

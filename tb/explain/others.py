@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ops without a byte map, which no engine executes: a sentence, and register words.
 
-``SENTENCES`` has a row for each kind of op of spec/dialect.md that has no byte map.
+``SENTENCES`` has a row for each kind of op of docs/spec/dialect.md that has no byte map.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _RAWS = ("", "_bias", "_mx", "_mx_bias")
 _HOST = (
     "no engine executes it and no descriptor holds it; in a run the host computes it from the "
     "simulated memories: the sum is exact and rounded once to f32, or modulo 2^32 to i32 [rule "
-    "MD-1, spec/l0_loads.md, section 6]"
+    "MD-1, docs/spec/l0_loads.md, section 6]"
 )
 _WORD = (
     "m, n, k and clauses are in the word Xt, and so is I: bit 63 0, bit 62 the bias, neither old C"

@@ -2,8 +2,8 @@
 """Register forms of the compiler, read back: fields of their words, and the op they stand for.
 
 Fields, names of operands and words are those of :data:`tb.explain.words.WORDS` and
-:data:`tb.explain.forms.RAW_FORMS`, which go the other way (spec/dialect.md, section 5;
-spec/fixpipe.md, section 12).
+:data:`tb.explain.forms.RAW_FORMS`, which go the other way (docs/spec/dialect.md, section 5;
+docs/spec/fixpipe.md, section 12).
 """
 
 from __future__ import annotations

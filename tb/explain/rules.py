@@ -30,13 +30,13 @@ from tb.language.rules.check import HINT_RULES, s_broken, set_violations, t_brok
 HOLDS, BROKEN, OPEN = "holds", "broken", "not decided"
 
 SECTIONS: dict[str, str] = {
-    "DMA": "spec/dma.md, section 5",
-    "ND": "spec/nd2nz.md, section 6",
-    "BT": "spec/bias_fb.md, section 5",
-    "FB": "spec/bias_fb.md, section 5",
-    "FIX": "spec/fixpipe.md, section 10",
-    "LD": "spec/l0_loads.md, section 5",
-    "RF": "spec/dma.md, section 9",
+    "DMA": "docs/spec/dma.md, section 5",
+    "ND": "docs/spec/nd2nz.md, section 6",
+    "BT": "docs/spec/bias_fb.md, section 5",
+    "FB": "docs/spec/bias_fb.md, section 5",
+    "FIX": "docs/spec/fixpipe.md, section 10",
+    "LD": "docs/spec/l0_loads.md, section 5",
+    "RF": "docs/spec/dma.md, section 9",
 }
 """Family of rules to the part of the specification that has them."""
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Register words of an op, as far as the specification has their bits.
 
-``WORDS`` has a row for each word (spec/dma.md, section 4; spec/nd2nz.md, section 1;
-spec/fixpipe.md, section 12; spec/order_and_atomics.md, section 5).
+``WORDS`` has a row for each word (docs/spec/dma.md, section 4; docs/spec/nd2nz.md, section 1;
+docs/spec/fixpipe.md, section 12; docs/spec/order_and_atomics.md, section 5).
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def _few(desc: DmaOp) -> bool:
     return len(desc.loops) <= 2
 
 
-_DMA4 = "spec/dma.md, section 4"
-_FIX12 = "spec/fixpipe.md, section 12"
+_DMA4 = "docs/spec/dma.md, section 4"
+_FIX12 = "docs/spec/fixpipe.md, section 12"
 GM_UB = ("mte_gm_ub", "mte_ub_gm")
 _FIX = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
 
@@ -143,20 +143,20 @@ WORDS: tuple[Word, ...] = (
         for k in (0, 1)
     ),
     Word(
-        "MOV_PAD_VAL", ("mte_gm_ub",), "spec/dma.md, section 3",
+        "MOV_PAD_VAL", ("mte_gm_ub",), "docs/spec/dma.md, section 3",
         _bits("63:0 pad value = pad_value"), lambda x: x.padded,
     ),
     Word(
-        "copy configuration", GM_UB, "spec/profiles.md, evidence of len_bits",
+        "copy configuration", GM_UB, "docs/spec/profiles.md, evidence of len_bits",
         _bits("45:25 len_burst = len, 24:4 n_burst"), note="its other bits are not specified",
     ),
     Word(
-        "MTE2_NZ_PARA", ("mte_gm_l1_frac",), "spec/nd2nz.md, section 1",
+        "MTE2_NZ_PARA", ("mte_gm_l1_frac",), "docs/spec/nd2nz.md, section 1",
         _bits("63:48 loop4 = dst_loop4, 47:32 loop3 = dst_loop3, 31:16 loop2 = dst_loop2, "
               "15:0 group_count"),
     ),
     Word(
-        "fill configuration", ("raw_fill_l1",), "spec/ambiguities.md, A-79",
+        "fill configuration", ("raw_fill_l1",), "docs/spec/ambiguities.md, A-79",
         _bits("46:32 gap = dst_gap, 30:16 blocks = len, 14:0 repeat = n_burst"),
     ),
     Word("Xm", _FIX, _FIX12, _bits("63:32 dst_stride, 31:16 m, 15:4 n, 3:0 sid")),
@@ -199,7 +199,7 @@ WORDS: tuple[Word, ...] = (
         note="as for this op: of its clauses, else as sampled at issue",
     ),
     Word(
-        "CTRL", ("mte_ub_gm",), "spec/order_and_atomics.md, section 5",
+        "CTRL", ("mte_ub_gm",), "docs/spec/order_and_atomics.md, section 5",
         _bits(f"48 nosat, {_ATOMIC}"), lambda x: bool(x.atomic_type),
         "as sampled at issue; its other forms need it too",
     ),

@@ -25,7 +25,7 @@ PAGE = 4096
 """Bytes of a GM page: the unit in which background is filled and writes are recorded."""
 
 FLAG_BLOCK = 512
-"""Bytes of L0C that one unit flag guards (spec/fixpipe.md section 8)."""
+"""Bytes of L0C that one unit flag guards (docs/spec/fixpipe.md section 8)."""
 
 UNIT_FLAGS = SIZES[Space.L0C] // FLAG_BLOCK
 """How many unit flags there are; flag b guards the block of L0C at ``b * FLAG_BLOCK``."""
@@ -277,7 +277,7 @@ class SimMemory:
 
     @property
     def unit_flags(self) -> NDArray[np.uint8]:
-        """The unit flags of L0C, ``uint8[UNIT_FLAGS]`` of 0 and 1 (spec/fixpipe.md section 8).
+        """The unit flags of L0C, ``uint8[UNIT_FLAGS]`` of 0 and 1 (docs/spec/fixpipe.md section 8).
 
         A live view, writable: a value put here is there at once and moves no byte of L0C. To set
         flags as their producer does, call :meth:`stage_flags`.

@@ -213,7 +213,7 @@ class OpBlock:
 
 
 class FrontEndError(ValueError):
-    """An op that a front end rejects: it breaks an S rule (spec/README.md, rule classes)."""
+    """An op that a front end rejects: it breaks an S rule (docs/spec/README.md, rule classes)."""
 
 
 def from_descriptors(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CTRL: defaults of saturation and atomics (spec/order_and_atomics.md, section 5).
+"""CTRL: defaults of saturation and atomics (docs/spec/order_and_atomics.md, section 5).
 
 An op samples CTRL when it is issued (CT-02). A clause of the op replaces its bits for that op;
 without the clause the sampled bits decide (CT-04, CT-05). A descriptor holds the outcome.

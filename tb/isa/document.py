@@ -16,10 +16,10 @@ _FAMILIES = {
     "in either direction; for `mte_l1_ub` `ext` is L1.",
     "burst": "Bursts of `len` units with gaps between them, from on-chip memory to on-chip memory.",
     "nz": "Matrices repacked to NZ fractals.",
-    "l0": "Loads from L1 to L0A, L0B and their scales; spec/l0_loads.md, sections 2 and 4.",
-    "fill": "Runs of L1 blocks filled with a pattern; spec/dma.md, section 9.",
-    "fix": "FIXPIPE write-back. Codes of `quant` and `relu`: spec/fixpipe.md, sections 4 and 6; "
-    "a mode ignores the other fields.",
+    "l0": "Loads from L1 to L0A, L0B and their scales; docs/spec/l0_loads.md, sections 2 and 4.",
+    "fill": "Runs of L1 blocks filled with a pattern; docs/spec/dma.md, section 9.",
+    "fix": "FIXPIPE write-back. Codes of `quant` and `relu`: docs/spec/fixpipe.md, sections 4 and "
+    "6; a mode ignores the other fields.",
 }
 
 

@@ -32,8 +32,8 @@ ELEMENT_BYTES: dict[str, int] = {
     "ui64": 8,
     "f64": 8,
 }
-"""Size E in bytes of each element type (spec/dialect.md, section 1). A pair such as ``f4E2M1x2`` is
-one element. Movement depends on the size only."""
+"""Size E in bytes of each element type (docs/spec/dialect.md, section 1). A pair such as
+``f4E2M1x2`` is one element. Movement depends on the size only."""
 
 DTYPES: tuple[str, ...] = tuple(ELEMENT_BYTES)
 """Element types of whole bytes in a fixed order."""

@@ -2,7 +2,7 @@
 """Data events of a scored op: bits that the model reports and coverage counts.
 
 An op's events are the bitwise or over its elements. ``mte_l1_bt`` reports the classes of its
-source elements (spec/bias_fb.md, section 2); integer elements report none.
+source elements (docs/spec/bias_fb.md, section 2); integer elements report none.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class BiasEvent(IntFlag):
 
 
 class FixEvent(IntFlag):
-    """Events in the elements of a write-back (spec/fixpipe.md, sections 3 to 9).
+    """Events in the elements of a write-back (docs/spec/fixpipe.md, sections 3 to 9).
 
     Rounding is that of the last stage, to the destination format or integer; the sign of the
     value does not matter: up is away from zero.

@@ -98,8 +98,8 @@ def parameters(desc: FixOp) -> tuple[Footprint, ...]:
 def flag_blocks(desc: FixOp) -> NDArray[np.int64]:
     """Returns the 512-byte blocks of L0C a legal write-back reads from, ascending.
 
-    These are the numbers of the unit flags it waits for or clears (spec/fixpipe.md, section 8);
-    none for a NOP.
+    These are the numbers of the unit flags it waits for or clears (docs/spec/fixpipe.md, section
+    8); none for a NOP.
     """
     import numpy as np
 
@@ -127,8 +127,8 @@ def destination(desc: Op) -> Footprint:
     """Returns the bytes a legal op writes.
 
     Pad and fill bytes behind the rows of a load are among them (knobs ``pad_end`` and ``tail``), of
-    an NZ repack the zero fill (spec/nd2nz.md, sections 3 and 4). Of a write-back that is split over
-    both sub-blocks it is the part in sub-block 0: see :func:`destinations`.
+    an NZ repack the zero fill (docs/spec/nd2nz.md, sections 3 and 4). Of a write-back that is split
+    over both sub-blocks it is the part in sub-block 0: see :func:`destinations`.
     """
     if isinstance(desc, FixOp) and desc.spec.destination == "ub":
         # An engine retires an op with an illegal id: either sub-block will do here.

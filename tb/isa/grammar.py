@@ -2,8 +2,8 @@
 """The text of every op, a row each: operands, then clauses, then the types of the operands.
 
 ``pto.name head clauses {attributes} : types``. One reader (:mod:`tb.language.grammar.matching`) and
-one printer (:mod:`tb.isa.text`) work on the rows. Sources: spec/dialect.md, spec/README.md, the
-grammar of each op in its file.
+one printer (:mod:`tb.isa.text`) work on the rows. Sources: docs/spec/dialect.md,
+docs/spec/README.md, the grammar of each op in its file.
 
 The parts of a head and of a clause are written as a list of words:
 

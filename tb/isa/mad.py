@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``mad`` family: products on the matrix unit, which the host computes.
 
-Source: spec/l0_loads.md, section 6; the text is that of spec/dialect.md, section 7.
+Source: docs/spec/l0_loads.md, section 6; the text is that of docs/spec/dialect.md, section 7.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tb.isa.dtypes import Ptr, element_bits
 from tb.isa.l0.op import bits_of
@@ -58,9 +58,11 @@ class Mad:
             number, which is illegal.
         disable_gemv: With m = 1 L0A holds fractals, not a vector.
         sat: ``"sat"``, ``"nosat"``, or ``""`` where CTRL decides.
-        tf32: ``"round_even"``, ``"round_away"``, or ``""`` where CTRL decides.
+        tf32: ``"round_even"``, ``"round_away"``, or ``""``.
         n_dir: Changes no result.
         ctrl: CTRL at the issue.
+        raw: Written with a word Xt: bits 46 and 47 of CTRL decide about TF32. Another op sets them
+            for itself (docs/spec/order_and_atomics.md, CT-07).
     """
 
     lhs: int
@@ -82,6 +84,7 @@ class Mad:
     tf32: str = ""
     n_dir: bool = False
     ctrl: int = 0
+    raw: bool = field(default=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -106,7 +109,7 @@ class Mad:
     @property
     def rounding(self) -> str:
         """Rounding of factors of f32 to TF32, or nothing."""
-        if self.lhs_type.dtype != "f32" or self.tf32:
+        if self.lhs_type.dtype != "f32" or not self.raw:
             return self.tf32
         away = self.ctrl >> _AWAY_BIT & 1
         return ("round_away" if away else "round_even") if self.ctrl >> _TF32_BIT & 1 else ""

@@ -3,8 +3,8 @@
 
 ``v`` is an :class:`tb.isa.op.Op`, whose values are ints, or an object with ``spec`` and with
 columns, ``int64[N]``, under the same names; the rows have ints or columns accordingly. Sources:
-spec/dma.md, sections 2, 3 and 9; spec/bias_fb.md; spec/nd2nz.md; spec/l0_loads.md; spec/fixpipe.md,
-section 2.
+docs/spec/dma.md, sections 2, 3 and 9; docs/spec/bias_fb.md; docs/spec/nd2nz.md;
+docs/spec/l0_loads.md; docs/spec/fixpipe.md, section 2.
 """
 
 from __future__ import annotations
@@ -103,13 +103,13 @@ def strided_data(v: Any) -> Rows:
 
 
 def padded(v: Any) -> Number:
-    """Returns whether rows are padded (spec/dma.md, section 3; knob ``pad_unselected``)."""
+    """Returns whether rows are padded (docs/spec/dma.md, section 3; knob ``pad_unselected``)."""
     counts = (v.pad_legacy > 0) & (v.pad_en == 0) & (v.pad_left + v.pad_right > 0)
     return (v.pad_en == 1) | (counts & (current().pad_unselected == "register"))
 
 
 def compact(v: Any) -> Number:
-    """Returns whether rows have no gap between them (spec/dma.md, section 2; knob ``compact``)."""
+    """Returns whether rows have no gap between them (docs/spec/dma.md, 2; knob ``compact``)."""
     legal = v.spec.source != "l1" and current().compact == "legal"
     return (v.n_burst > 1) & (v.loc_stride == v.len) & legal
 

@@ -149,7 +149,7 @@ class Op:
 
     @property
     def is_nop(self) -> bool:
-        """Whether nothing is moved (spec/README.md, "Rule classes"; A-03)."""
+        """Whether nothing is moved (docs/spec/README.md, "Rule classes"; A-03)."""
         raise NotImplementedError  # abstract: each family has its own; ABC would slow isinstance
 
     @property

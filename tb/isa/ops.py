@@ -45,7 +45,7 @@ LEGACY_FORMS: dict[str, str] = {
     "copy_ubuf_to_gm": "mte_ub_gm",
     "copy_ubuf_to_ubuf": "mte_ub_ub",
 }
-"""Legacy copies to the op that has the same descriptor (spec/README.md, legacy mapping)."""
+"""Legacy copies to the op that has the same descriptor (docs/spec/README.md, legacy mapping)."""
 
 TEXT_FORMS: dict[str, str] = {
     "copy_gm_to_cbuf": "mte_gm_l1",
@@ -55,7 +55,7 @@ TEXT_FORMS: dict[str, str] = {
     **LOAD_FORMS,
     "create_cbuf_matrix": "raw_fill_l1",
 }
-"""Register forms that exist in text alone, to the op that they are (spec/dialect.md, section 5)."""
+"""Register forms of text alone, to the op that they are (docs/spec/dialect.md, section 5)."""
 
 SLOTS: tuple[str, ...] = ("mte1", "mte2", "mte3", "fix")
 """Slots in the order of their number in the mailbox."""

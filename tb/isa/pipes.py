@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipes: the queue of each op, and the number of events between two queues.
 
-Source: spec/README.md, "Ops in scope" and "Ordering and flags".
+Source: docs/spec/README.md, "Ops in scope" and "Ordering and flags".
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ EVENT_TYPES: dict[str, Pipe] = {
     **dict.fromkeys(("TMOV_M2V", "TVEC", "TVECWAIT_EVENT"), Pipe.V),
     "TMATMUL": Pipe.M,
 }
-"""Pipe of each event-type word, by which ops on tiles name pipes (spec/dialect.md, section 9)."""
+"""Pipe of each event-type word of ops on tiles (docs/spec/dialect.md, section 9)."""
 
 BUFFERS = 32
-"""Buffer ids of a core, which all pipes share (spec/order_and_atomics.md, section 3)."""
+"""Buffer ids of a core, which all pipes share (docs/spec/order_and_atomics.md, section 3)."""
 
 EVENTS = 8
 """Event ids of a pair of pipes: EVENT_ID0 to EVENT_ID7."""

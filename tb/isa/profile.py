@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profiles: what the documents say (``seed``) and what the silicon does (``a5``), as named knobs.
 
-A profile is a value for each knob of the table below (spec/profiles.md). One process works under
-one profile: the command line, or the settings of a run, choose it with :func:`use` before the first
-op is made, and rules, footprints, the model and the generators ask :func:`current`.
+A profile is a value for each knob of the table below (docs/spec/profiles.md). One process works
+under one profile: the command line, or the settings of a run, choose it with :func:`use` before the
+first op is made, and rules, footprints, the model and the generators ask :func:`current`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """One row of spec/profiles.md.
+    """One row of docs/spec/profiles.md.
 
     Attributes:
         name: Name of the knob.

@@ -155,7 +155,7 @@ def lowering_violation(op: CopyUbufToUbuf) -> Violation | None:
     """Returns the lowest rule for which ``copy_ubuf_to_ubuf`` is not issued, or None.
 
     The op is judged once, on its own operands, whose bytes and strides no descriptor holds
-    (spec/dma.md, section 4; A-67). Only T rules are left for the engine.
+    (docs/spec/dma.md, section 4; A-67). Only T rules are left for the engine.
     """
     for rule, holds in lowering_predicates().items():
         message = holds(op)

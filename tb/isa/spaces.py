@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memories of the ISA: codes, capacities and alignments (spec/README.md, "Memories")."""
+"""The memories of the ISA: codes, capacities and alignments (docs/spec/README.md, "Memories")."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Space(IntEnum):
 
 
 GM_ADDR_BITS = 40
-"""Width of a GM byte address (spec/ambiguities.md, A-18)."""
+"""Width of a GM byte address (docs/spec/ambiguities.md, A-18)."""
 
 FB_SEGMENT_BYTES = 4096
-"""Capacity of one segment of fb in bytes (spec/bias_fb.md, section 3; A-61)."""
+"""Capacity of one segment of fb in bytes (docs/spec/bias_fb.md, section 3; A-61)."""
 
 FB_SEGMENT_SHIFT = 16
 """An fb address is ``segment << FB_SEGMENT_SHIFT`` plus an offset below ``FB_SEGMENT_BYTES``."""
@@ -43,7 +43,7 @@ L0_SEGMENTS: dict[str, int] = {"l0a": 0, "l0b": 1, "l0a_mx": 2, "l0b_mx": 3}
 """Memories of the matrix unit's operands and of their scales, by the segment of l0."""
 
 _L0_BYTES = {"l0a": 65536, "l0b": 65536, "l0a_mx": 4096, "l0b_mx": 4096}
-"""Their capacities in bytes (spec/l0_loads.md, section 1)."""
+"""Their capacities in bytes (docs/spec/l0_loads.md, section 1)."""
 
 SIZES: dict[Space, int] = {
     Space.GM: 1 << GM_ADDR_BITS,
@@ -55,8 +55,8 @@ SIZES: dict[Space, int] = {
     Space.FB: (max(FB_SEGMENTS.values()) << FB_SEGMENT_SHIFT) + FB_SEGMENT_BYTES,
     Space.L0: (max(L0_SEGMENTS.values()) << L0_SEGMENT_SHIFT) + _L0_BYTES["l0b_mx"],
 }
-"""First byte address after each memory (spec/ambiguities.md, A-02): its capacity, except for fb
-and l0, whose segments leave holes; see :data:`SEGMENTS`."""
+"""First byte address after each memory (docs/spec/ambiguities.md, A-02): its capacity, except for
+fb and l0, whose segments leave holes; see :data:`SEGMENTS`."""
 
 SEGMENTS: dict[Space, tuple[range, ...]] = {
     space: (range(size),) for space, size in SIZES.items()

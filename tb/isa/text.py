@@ -3,7 +3,7 @@
 
 The syntax is the op's row (:mod:`tb.isa.grammar`). :mod:`tb.isa.names` names operands; a printed
 program defines the constants and pointers (:mod:`tb.language.printer`). In a log an op of vector
-core 1 carries the trailing comment ``// ub_sub 1`` (spec/ambiguities.md, A-17).
+core 1 carries the trailing comment ``// ub_sub 1`` (docs/spec/ambiguities.md, A-17).
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _special(op: AnyOp | Mad, row: Row) -> Values:
     if isinstance(op, RawFillL1):
         return {"raw": ("i32", op.raw)}
     if isinstance(op, Mad):
-        return {"tf32_mode": op.tf32}
+        return {"tf32_mode": op.rounding}
     if isinstance(op, L0Load):
         shape, control = row.choices
         if op.shape is None:

@@ -182,7 +182,7 @@ class WaitSignal:
 Step = Move | Compute | SetFlag | WaitFlag | Barrier | GetBuf | RlsBuf | SetSignal | WaitSignal
 
 CORES: tuple[str, ...] = ("cube core", "vector core 0", "vector core 1")
-"""Cores of a block (spec/order_and_atomics.md, section 4)."""
+"""Cores of a block (docs/spec/order_and_atomics.md, section 4)."""
 
 Lane = tuple[int, Pipe]
 """A pipe of a core."""

@@ -10,7 +10,7 @@ text                    bytes
 ``ones:BYTES``          elements of value 1 of the argument's type
 ``empty:BYTES``         unchanged memory contents
 ``random:BYTES``        random bytes, from the seed
-``pattern:SEED:BYTES``  P(SEED) of spec/examples.md: byte i is 7i + 13(i >> 8) + 29 SEED + 3
+``pattern:SEED:BYTES``  P(SEED) of docs/spec/examples.md: byte i is 7i + 13(i >> 8) + 29 SEED + 3
 ``hex:DIGITS``          the bytes of the digits, in the order of memory
 ======================= =================================================================
 
@@ -220,7 +220,7 @@ def _made(source: Source, where: str, dtype: str, seed: tuple[int, ...]) -> Byte
 
 
 def pattern(seed: int, length: int) -> Bytes:
-    """Returns P(``seed``) of spec/examples.md, ``uint8[length]``."""
+    """Returns P(``seed``) of docs/spec/examples.md, ``uint8[length]``."""
     i = np.arange(length, dtype=np.int64)
     return ((7 * i + 13 * (i >> 8) + 29 * seed + 3) & 0xFF).astype(np.uint8)
 

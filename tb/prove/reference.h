@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The write-back arithmetic of spec/fixpipe.md sections 3 to 9, from definitions: a number
+ * The write-back arithmetic of docs/spec/fixpipe.md sections 3 to 9, from definitions: a number
  * format is the list of its values, rounding is a choice between two neighbours of that list.
  * Nothing here is shared with the RTL or with the model of scoreboards/.
  */

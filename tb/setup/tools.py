@@ -28,7 +28,7 @@ from tb.common.paths import ROOT
 
 MIN_PYTHON = "3.11"
 MIN_ICARUS = "11.0"  # cocotb 2.1's own floor
-SPARSE_BYTES = 1 << 40  # GM's address space, spec/README.md
+SPARSE_BYTES = 1 << 40  # GM's address space, docs/spec/README.md
 
 _MAP_NORESERVE = 0x4000  # Linux, every architecture we run on; `mmap` has the name from Python 3.13
 

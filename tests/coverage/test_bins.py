@@ -101,7 +101,7 @@ STRIDED = [
     made(MteL1Ub(1 << 19, 0, 0, 1, 0, 0), nop_place="L1 outside"),
 ]  # fmt: skip
 
-# The worked values of spec/nd2nz.md, section 5.
+# The worked values of docs/spec/nd2nz.md, section 5.
 ND_E1 = MteGmL1Frac(0, 0, "nd2nz", 32, 16, 32, 2, 1, 16, 64, 1024)
 ND_E2 = MteGmL1Frac(4095, 32, "nd2nz", 40, 50, 100, 1, 1, 48, 0)
 ND_E6 = MteGmL1Frac(64, 64, "dn2nz", 16, 5, 32, 1, 16, 80, 1, 160)

@@ -77,7 +77,7 @@ def test_every_op_is_explained_in_both_profiles(name: str, profile: str, tmp_pat
     wanted = set() if name == "copy_ubuf_to_ubuf" else set(spec.rule_names)
     assert wanted <= set(rules)
     for rule in rules.values():
-        file, section = re.fullmatch(r"spec/(\w+)\.md, section (\d+)", rule["source"]).groups()  # type: ignore[union-attr]
+        file, section = re.fullmatch(r"docs/spec/(\w+)\.md, section (\d+)", rule["source"]).groups()  # type: ignore[union-attr]
         assert file in ("dma", "nd2nz", "bias_fb", "fixpipe", "l0_loads")
         assert int(section) in (5, 6, 9, 10)
     text = output(EVERY_OP[name], profile=profile, element=element)
@@ -114,7 +114,7 @@ def test_the_legacy_form_writes_the_same_bytes() -> None:
 
 
 def test_the_differences_of_the_profiles() -> None:
-    """The small examples of spec/profiles.md."""
+    """The small examples of docs/spec/profiles.md."""
     found = record("mte_gm_ub 0, 0, 0, 12 nburst(2, 16, 32)", element="f32")
     whole, tail = found["profiles"]
     assert (whole["what"], whole["there"], tail["what"]) == ("profile", "a5", "tail")

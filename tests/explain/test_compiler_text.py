@@ -247,7 +247,7 @@ def test_bits_in_no_field_are_told() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("table", QUANT_CODES)
 def test_quant_codes_of_both_tables(table: str) -> None:
-    """spec/fixpipe.md, sections 4 and 12."""
+    """docs/spec/fixpipe.md, sections 4 and 12."""
     for code, mode in QUANT_CODES[table].items():
         text = (
             f"set_quant_pre 0x3f800000; set_fpc 0; copy_matrix_cc_to_gm 0, 0, {XM}, "

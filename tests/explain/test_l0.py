@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Byte maps of the loads to L0, by hand from spec/l0_loads.md, and names of the memories of L0."""
+"""Byte maps of the loads to L0, by hand from docs/spec/l0_loads.md, and names of memories."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def pairs(links: Iterable[Link]) -> set[tuple[int, Space, int]]:
     }
 
 
-# --- Atomic stores from UB, by hand from spec/order_and_atomics.md, sections 5 and 6
+# --- Atomic stores from UB, by hand from docs/spec/order_and_atomics.md, sections 5 and 6
 
 STORE = "mte_ub_gm 0x20, 0x1000, 24 nburst(2, 64, 100)"
 LEGACY = "copy_ubuf_to_gm 0x20, 0x1000, 0, 2, 24, 0, 100, 64"

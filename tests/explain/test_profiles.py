@@ -30,7 +30,7 @@ STAGES = {
         "preserve_nan",
     ),
 }
-"""Steps of values under seed and under a5 (spec/fixpipe.md, sections 5 and 7)."""
+"""Steps of values under seed and under a5 (docs/spec/fixpipe.md, sections 5 and 7)."""
 
 
 @pytest.mark.parametrize("case", STAGES, ids=str)
@@ -72,7 +72,7 @@ COPIES = {
 
 @pytest.mark.parametrize("case", COPIES, ids=str)
 def test_copies_under_a5(case: tuple[str, str]) -> None:
-    """spec/dma.md, section 3; the v0.6 form of a legacy copy has the same counts of elements."""
+    """docs/spec/dma.md, section 3; the v0.6 form of a legacy copy has the same counts."""
     element, text = case
     found = record(text, element=element, profile="a5")
     assert found["status"] == "legal"

@@ -82,7 +82,7 @@ def _offsets(axes: list[dict[str, int]]) -> list[tuple[int, int]]:
 
 
 WORDS: dict[tuple[str, str], dict[str, int]] = {
-    # spec/dma.md, section 4, and spec/profiles.md (n [24:4], len [45:25])
+    # docs/spec/dma.md, section 4, and docs/spec/profiles.md (n [24:4], len [45:25])
     ("", TEXTS["EX6"]["legacy"]): {
         "LOOP_SIZE": 0x0020_0004, "LOOP1_STRIDE": 0x0008_0000_0000_0800, "LOOP2_STRIDE": 0,
         "copy configuration": 0x2_0000_0080,
@@ -96,9 +96,9 @@ WORDS: dict[tuple[str, str], dict[str, int]] = {
         "LOOP_SIZE": 1 << 21 | 3, "LOOP1_STRIDE": 64 << 40 | 4096, "LOOP2_STRIDE": 0,
         "copy configuration": 8 << 25 | 1 << 4,
     },
-    # spec/nd2nz.md, section 1
+    # docs/spec/nd2nz.md, section 1
     ("", EVERY_OP["mte_gm_l1_frac"]): {"MTE2_NZ_PARA": 48 << 32 | 1 << 16 | 1},
-    # spec/fixpipe.md, section 12
+    # docs/spec/fixpipe.md, section 12
     ("i32,bf16", "mte_l0c_gm 0, 0, 18, 40, 32, 48, 1, 3, "
      "pre_quant(0x80, mode = qs322bf16_pre_vec), pre_relu(0x10040, mode = vector_relu), nz2dn(2), "
      "loop3(2, 16, 4096), nosat"): {
@@ -107,7 +107,7 @@ WORDS: dict[tuple[str, str], dict[str, int]] = {
         "LOOP3_PARA": 4096 << 32 | 16 << 16 | 2, "CHANNEL_PARA": 2 << 48, "FPC": 1 << 8 | 1,
         "CTRL": 1 << 48,
     },
-    # spec/order_and_atomics.md, section 5: bit 48 nosat, 10:9 the operation, 8:6 the type
+    # docs/spec/order_and_atomics.md, section 5: bit 48 nosat, 10:9 the operation, 8:6 the type
     ("", "set_ctrl 0x1000000000a80; mte_ub_gm 0x20, 0x1000, 24 nburst(2, 64, 100)"): {
         "LOOP_SIZE": 1 << 21 | 1, "LOOP1_STRIDE": 0, "LOOP2_STRIDE": 0,
         "copy configuration": 24 << 25 | 2 << 4, "CTRL": 1 << 48 | 1 << 9 | 2 << 6,
@@ -161,7 +161,7 @@ def test_a_word_is_shown_where_another_register_is_not_known() -> None:
 
 @pytest.mark.long
 def test_expansions_are_those_of_the_dialect() -> None:
-    """Operands of spec/dialect.md, section 5; words of two operands: low 40 bits, high 24."""
+    """Operands of docs/spec/dialect.md, section 5; words of two operands: low 40 bits, high 24."""
     for raw in RAW_FORMS:
         form = {**ROWS, **KNOWN_ROWS}[raw.name]
         own = len(raw.operands) + sum(not name for name, _ in raw.words)

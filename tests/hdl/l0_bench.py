@@ -78,7 +78,7 @@ WORKED: tuple[tuple[L0Load, int, int, int], ...] = (
     (load("l0a", **FAR, dst_stride=3), 2, 0x2E00, 0xE00),
     (load("l0a_mx"), 1, 11, 11),
 )
-"""Rows of spec/l0_loads.md, section 7: the op, bytes of an element, its place in L1 and in L0."""
+"""Rows of docs/spec/l0_loads.md, section 7: op, bytes of an element, place in L1 and in L0."""
 
 
 @cocotb.test()

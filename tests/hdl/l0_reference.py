@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads of L0 for the tests of the engine: their rules by spec/l0_loads.md, section 5, and draws.
+"""Loads of L0 for the tests of the engine: their rules by docs/spec/l0_loads.md, section 5, and
+draws.
 
 It shares no code with the reference model or with the rules of tb/isa.
 """

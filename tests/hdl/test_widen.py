@@ -32,7 +32,7 @@ CHECK_VALUES = {
     0x7E01: 0x7FC02000,
     0xFC01: 0xFF802000,
 }
-"""f16 bits and their f32 bits, from spec/bias_fb.md section 2."""
+"""f16 bits and their f32 bits, from docs/spec/bias_fb.md section 2."""
 
 BUGS = {
     "f16 NaN quieted": ("{8'd255, f, 13'd0}", "{8'd255, f[9] || f != 0, f[8:0], 13'd0}"),
@@ -91,8 +91,8 @@ def widen_all(sim: str, folder: Path, header: Path) -> NDArray[np.uint32]:
 def expected() -> NDArray[np.uint32]:
     """Return the values of the spec in the layout of ``widen_all``, without code shared with it.
 
-    numpy converts f16, bf16 is a shift; of a NaN the rule of spec/bias_fb.md section 2 holds, as
-    numpy may quiet it.
+    numpy converts f16, bf16 is a shift; of a NaN the rule of docs/spec/bias_fb.md section 2 holds,
+    as numpy may quiet it.
     """
     wide = INPUTS.astype(np.uint32)
     f16 = INPUTS.view(np.float16).astype(np.float32).view(np.uint32)

@@ -196,7 +196,7 @@ def test_front_end_rules(op: Op, rules: list[str]) -> None:
 @pytest.mark.parametrize("name", LOAD_CLASSES)
 @pytest.mark.parametrize("dtype", ["i1", "i4", "si4", "ui4", "i64"])
 def test_a_load_refuses_elements_of_unknown_width(name: str, dtype: str) -> None:
-    """Half bytes have a width in pairs of FP4 alone (spec/l0_loads.md, LD-L01; DI-12)."""
+    """Half bytes have a width in pairs of FP4 alone (docs/spec/l0_loads.md, LD-L01; DI-12)."""
     good = LOAD_CLASSES[name](0, 0, 0, 0, 1, 1, 1, 1)
     pair = Ptr("f4E2M1x2", "l1"), Ptr("f4E1M2x2", good.spec.destination)
     assert not s_violations(replace(good, src_type=pair[0], dst_type=pair[1]))

@@ -316,7 +316,7 @@ def test_drawn_ops_keep_the_front_end_rules(op: FixOp) -> None:
 
 
 def _touched(op: FixOp) -> tuple[set[int], dict[Space, set[int]]]:
-    """Source words and destination bytes by the second reading (spec/fixpipe.md section 2)."""
+    """Source words and destination bytes by the second reading (docs/spec/fixpipe.md section 2)."""
     words: set[int] = set()
     written: dict[Space, set[int]] = {}
     for element in naive_fix_op.elements(op):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Legacy register form: registers, lowering, and its equality with v0.6 (spec/README mapping)."""
+"""Legacy register form: registers, lowering, equality with v0.6 (docs/spec/README.md, 6)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of spec/dma.md section 5 on strided ops: last legal value and first illegal one."""
+"""Rules of docs/spec/dma.md section 5 on strided ops: last legal value and first illegal one."""
 
 from __future__ import annotations
 

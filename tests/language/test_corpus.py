@@ -206,7 +206,8 @@ def test_lines_may_end_as_on_windows(part: str, tmp_path: Path) -> None:
         assert findings(windows, tmp_path) == findings(case, tmp_path), case.name
 
 
-# --- what the compiler refuses (DF-01 to DF-12 of spec/dialect.md) --------------------------------
+# --- what the compiler refuses (DF-01 to DF-12 of docs/spec/dialect.md)
+# --------------------------------
 
 
 REFUSED = {f"FIX-L{number:02}" for number in (*range(1, 13), 20, 21)} - {"FIX-L07"}

@@ -35,7 +35,7 @@ SPACES = [
     *("gm", "ub", "vec", "l1", "mat", "cbuf", "l0a", "left", "l0b", "right", "l0c", "acc"),
     *("bt", "bias", "fb", "scaling"),
 ]
-"""Names of the memories (spec/README.md, "Memories"), and those of the factors' buffers."""
+"""Names of the memories (docs/spec/README.md, "Memories"), and those of the factors' buffers."""
 
 ISSUE_WORDS = (
     "syntax unknown-op undefined type space not-constant unbounded hazard deadlock foreign"

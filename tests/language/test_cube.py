@@ -237,7 +237,7 @@ WORDS = {
 
 @pytest.mark.parametrize("word", WORDS)
 def test_the_word_of_an_expanded_product(word: str) -> None:
-    """Fields of Xt: spec/l0_loads.md, section 6."""
+    """Fields of Xt: docs/spec/l0_loads.md, section 6."""
     expected, number = WORDS[word], int(word, 16)
     name, bias, kind = (
         ("_bias", ", %bt", "F32_BT, ") if expected.initial == "bias" else ("", "", "")
@@ -248,6 +248,7 @@ def test_the_word_of_an_expanded_product(word: str) -> None:
     (step,) = found.steps
     assert isinstance(step, Compute)
     assert step.op == expected
+    assert step.op.raw
     broken = [("MD-L01", "0 without, 2 check_only, 3 check_and_set")]
     others = [(one.rule, one.legal) for one in check(found) if one.rule != "MD-L03"]
     assert others == broken * (expected.unit_flag == "1"), "but for the address of the result"
@@ -287,8 +288,9 @@ def test_the_older_form_is_noted() -> None:
 
 
 def test_ctrl_goes_along_with_a_product() -> None:
-    """TF32 of the factors and saturation are bits of CTRL where no clause says them."""
-    f32 = mad().replace("F16", "F32")
+    """Bits 46 and 47 of CTRL decide about TF32 of the raw forms alone (CT-07)."""
+    raw = "pto.mad_raw %l0a, %l0b, %l0c, %x : F32_L0A, F32_L0B, F32_L0C, i64"
+    f32 = f"%x = arith.constant 268566544 : i64\n{raw}"
     bit = (
         "%o = pto.get_ctrl : i64\n%t = pto.sbitset1 %o, %c46_i64 : i64, i64 -> i64\n"
         "pto.set_ctrl %t : i64\n"
@@ -299,7 +301,8 @@ def test_ctrl_goes_along_with_a_product() -> None:
         return op.rounding
 
     assert rounding(bit + f32) == "round_even"
-    assert rounding(bit + mad()) == "", "of f32 alone"
+    assert rounding(bit + f32.replace("F32_L0A, F32_L0B", "F16_L0A, F16_L0B")) == ""
+    assert rounding(bit + mad().replace("F16", "F32")) == "", "a text op sets the bits for itself"
     assert rounding(bit.replace("set_ctrl %t", "set_ctrl %o") + f32) == ""
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The strided copies once more, in plain Python: slow, and simple enough to trust.
 
-Written from spec/dma.md, sections 1 to 3, spec/order_and_atomics.md, section 6, and
-spec/profiles.md: neither the rules nor the footprints of ``tb.isa`` are used. A copy is read from
-an op, or from its descriptor.
+Written from docs/spec/dma.md, sections 1 to 3, docs/spec/order_and_atomics.md, section 6, and
+docs/spec/profiles.md: neither the rules nor the footprints of ``tb.isa`` are used. A copy is read
+from an op, or from its descriptor.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A second reading of spec/fixpipe.md: one element at a time, exact numbers, rounding as defined.
+"""A second reading of docs/spec/fixpipe.md: one element at a time, exact numbers, rounding as
+defined.
 
 It shares no code with the model. Numbers are ``Fraction``; NaN, infinities and -0 have
 separate names. A narrow float is the list of its values, and rounding finds the nearest.
@@ -168,7 +169,7 @@ def nearest(magnitude: Fraction, form: str) -> int:
 
 
 def convert(bits: int, form: str, sat: str, *, hybrid: bool = False) -> int:
-    """Returns the code of an f32 pattern in a narrow float (spec/fixpipe.md, section 7)."""
+    """Returns the code of an f32 pattern in a narrow float (docs/spec/fixpipe.md, section 7)."""
     width = 16 if form in ("f16", "bf16") else 8
     most, special, nan = {
         "f16": (0x7BFF, 0x7C00, 0x7E00), "bf16": (0x7F7F, 0x7F80, 0x7FC0),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A second reading of the write-back's addressing: the loops of spec/fixpipe.md, section 2.
+"""A second reading of the write-back's addressing: the loops of docs/spec/fixpipe.md, section 2.
 
 Every element is found, converted and stored by itself, in images of the memories.
 """

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads of L0 by the formulas of spec/l0_loads.md, sections 1, 2 and 4, half byte by half byte.
+"""Loads of L0 by the formulas of docs/spec/l0_loads.md, sections 1, 2 and 4, half byte by half
+byte.
 
 A load is read from an op, or from its descriptor. Memories are arrays of half bytes, because
 elements have 4 bits and more.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The other ops of spec/dma.md, spec/nd2nz.md and spec/bias_fb.md, byte by byte in plain Python.
+"""The other ops of docs/spec/dma.md, docs/spec/nd2nz.md and docs/spec/bias_fb.md, byte by byte in
+plain Python.
 
 :func:`effect` gives the origin of each destination byte, :func:`lowest_rule` the D rule that is
 broken; both follow the spec's formulas without regard to speed.
@@ -83,7 +84,7 @@ class Effect:
 
 
 def widen(dtype: str, bits: int) -> int:
-    """The rows of spec/bias_fb.md section 2; finite f16 by way of Python's floats."""
+    """The rows of docs/spec/bias_fb.md section 2; finite f16 by way of Python's floats."""
     if dtype == "bf16":
         return bits << 16
     if dtype != "f16":
@@ -99,7 +100,7 @@ def ub(op: MteUbUb | MteUbL1 | CopyUbufToUbuf) -> Space:
 
 
 def fill(op: RawFillL1) -> dict[int, int]:
-    """Returns the bytes that a legal fill writes (spec/dma.md, section 9), by their addresses."""
+    """Returns the bytes that a legal fill writes (docs/spec/dma.md, section 9), by address."""
     first, size, found = op.dst + op.byte_offset, op.fill_word_bits // 8, {}
     for r in range(op.repeat):
         for b in range(32 * op.blocks):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of the strided copies once more: spec/dma.md, section 5, and spec/profiles.md."""
+"""The rules of the strided copies once more: docs/spec/dma.md section 5, docs/spec/profiles.md."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atomic stores of UB: spec/order_and_atomics.md section 6, spec/examples_v2.md section 5."""
+"""Atomic stores of UB (docs/spec/order_and_atomics.md, 6; docs/spec/examples_v2.md, 5)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CTRL and the write-backs that sample it (spec/order_and_atomics.md, section 5)."""
+"""CTRL and the write-backs that sample it (docs/spec/order_and_atomics.md, section 5)."""
 
 from __future__ import annotations
 

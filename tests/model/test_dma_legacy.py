@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers of the legacy ops: lifetime, directions, widths, sampling (spec/dma.md section 4)."""
+"""Registers of the legacy ops: lifetime, direction, width, sampling (docs/spec/dma.md, 4)."""
 
 from __future__ import annotations
 

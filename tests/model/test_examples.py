@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worked examples of spec/examples.md, each in every form it has."""
+"""The worked examples of docs/spec/examples.md, each in every form it has."""
 
 from __future__ import annotations
 

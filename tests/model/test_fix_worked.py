@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worked values of spec/fixpipe.md one by one: conversions, formats, payloads, atomic sums.
+"""The worked values of docs/spec/fixpipe.md one by one: conversions, formats, payloads, atomic
+sums.
 
 Those with an image, and the refused ops, are in test_examples.py.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads of L0 against the formulas of spec/l0_loads.md, sections 2 to 4, value by value."""
+"""Loads of L0 against the formulas of docs/spec/l0_loads.md, sections 2 to 4, value by value."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ stride = st.integers(1, 20)
 
 
 def background(space: Space, first: int, length: int) -> NDArray[np.uint8]:
-    """The content that spec/examples_v2.md gives the memories; L1 is P(6)."""
+    """The content that docs/spec/examples_v2.md gives the memories; L1 is P(6)."""
     if space is Space.L1:
         offset = np.arange(first, first + length, dtype=np.int64)
         return ((7 * offset + 13 * (offset >> 8) + 29 * 6 + 3) % 256).astype(np.uint8)
@@ -156,7 +156,7 @@ def test_shape_form_is_the_control_form_it_stands_for(
     ],
 )
 def test_worked_elements(op: L0Load, came: int, goes: int) -> None:
-    """spec/l0_loads.md, section 7."""
+    """docs/spec/l0_loads.md, section 7."""
     memories = GoldenMemory(noise)
     executed(op, memories)
     where = segment_base(op.spec.memory) + goes

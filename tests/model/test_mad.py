@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products against spec/l0_loads.md, section 6: worked rows, and exact sums of fractions."""
+"""Products against docs/spec/l0_loads.md, section 6: worked rows, and exact sums of fractions."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ Factor = Callable[[int, int], int]
 
 @dataclass(frozen=True)
 class Worked:
-    """A row MD-E of spec/examples_v2.md: bits of A[m][k] and B[k][n], and the image of L0C.
+    """A row MD-E of docs/spec/examples_v2.md: bits of A[m][k] and B[k][n], and the image of L0C.
 
     Attributes:
         shape: Element type, m, n, k.
@@ -446,10 +446,18 @@ def test_tf32_of_a_clause(mode: str) -> None:
     ("ctrl", "mode"), [(0, ""), (TF32, "round_even"), (TF32 | AWAY, "round_away"), (AWAY, "")]
 )
 def test_tf32_of_ctrl(ctrl: int, mode: str) -> None:
-    op = tile("f32", "f32", 2, 2, 2, ctrl=ctrl).op
+    op = tile("f32", "f32", 2, 2, 2, ctrl=ctrl, raw=True).op
     assert op.rounding == mode
-    assert replace(op, tf32="round_even").rounding == "round_even", "a clause goes first"
-    assert tile("f16", "f16", 2, 2, 2, ctrl=ctrl).op.rounding == "", "of f32 alone"
+    assert tile("f16", "f16", 2, 2, 2, ctrl=ctrl, raw=True).op.rounding == "", "of f32 alone"
+    checked("f32", "f32", 9, ctrl=ctrl, raw=True)
+
+
+@pytest.mark.parametrize("ctrl", [0, TF32, TF32 | AWAY])
+def test_a_text_op_sets_the_bits_of_tf32_for_itself(ctrl: int) -> None:
+    op = tile("f32", "f32", 2, 2, 2, ctrl=ctrl).op
+    assert op.rounding == "", "CT-07: never TF32 without tf32_mode"
+    assert replace(op, tf32="round_even").rounding == "round_even"
+    assert replace(op, tf32="round_away").rounding == "round_away"
     checked("f32", "f32", 9, ctrl=ctrl)
 
 

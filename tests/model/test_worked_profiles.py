@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The values of spec/profiles.md and spec/examples_v2.md, sections 7 and 8, under whole profiles.
+"""The values of docs/spec/profiles.md and docs/spec/examples_v2.md, sections 7 and 8, under whole
+profiles.
 
 The catalog has images and refused ops knob by knob.
 """
@@ -108,7 +109,7 @@ def test_modes_that_a5_does_not_have(name: str) -> None:
             bench(BY_NAME[name])[1].execute(op)
 
 
-# --- bytes of the small examples of spec/profiles.md ---
+# --- bytes of the small examples of docs/spec/profiles.md ---
 
 
 def g(start: int, stop: int) -> bytes:

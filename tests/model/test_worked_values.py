@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Single values of the worked examples, where the spec lists them beside the image's CRC.
 
-spec/nd2nz.md section 5, spec/bias_fb.md section 4, spec/examples.md sections 3 and 6, and layouts
-of spec/fixpipe.md section 11.
+docs/spec/nd2nz.md section 5, docs/spec/bias_fb.md section 4, docs/spec/examples.md sections 3 and
+6, and layouts of docs/spec/fixpipe.md section 11.
 """
 
 from __future__ import annotations

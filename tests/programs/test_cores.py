@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cores of a block: streams, signals between them, deadlocks, and stores to the same bytes.
 
-Source: spec/order_and_atomics.md, sections 4 and 6. No engine runs here.
+Source: docs/spec/order_and_atomics.md, sections 4 and 6. No engine runs here.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def rule_family(op: object) -> str:
 
 def test_every_rule_of_a_rule_example_is_among_them() -> None:
     comments = {rule for program in REFUSED for _, rule in announced(program)}
-    # Loads to L0 and atomic stores, of spec/examples_v2.md, are sent by TEST=directed.
+    # Loads to L0 and atomic stores, of docs/spec/examples_v2.md, are sent by TEST=directed.
     others = (one for one in RULE_EXAMPLES if not isinstance(one.op, L0Load))
     shown = [one for one in others if not (one.ctrl and isinstance(one.op, MteUbGm))]
     expected = {f"{rule_family(one.op)}-L{one.rule:02}" for one in shown}

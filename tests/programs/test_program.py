@@ -525,7 +525,7 @@ def test_ctrl_of_the_option_and_of_the_setup_file(copy: Path) -> None:
 def test_unsigned_bytes_of_a_signed_destination_have_a_note(
     copy: Path, profile: str, count: int
 ) -> None:
-    """spec/fixpipe.md, section 5 (A-37)."""
+    """docs/spec/fixpipe.md, section 5 (A-37)."""
     copy.write_text(WRITE_BACK)
     copy.with_suffix(".toml").write_text("[backgrounds]\nl0c = 1\n")
     options = ProgramOptions(args=("0=empty:256",))

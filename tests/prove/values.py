@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The worked values of write-backs (sequences/examples/data), and the pipeline that yields them.
 
-The pipeline is that of spec/fixpipe.md, section 3: the order of the functions is defined here; the
-results of the functions come from the proof program.
+The pipeline is that of docs/spec/fixpipe.md, section 3: the order of the functions is defined here;
+the results of the functions come from the proof program.
 """
 
 from __future__ import annotations

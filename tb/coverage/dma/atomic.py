@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Atomic stores of UB: CTRL at the issue, elements, and rows in bus words.
 
-Source: spec/order_and_atomics.md, sections 5 and 6.
+Source: docs/spec/order_and_atomics.md, sections 5 and 6.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Coverpoints of the strided copies.
 
-The classes come from spec/dma.md, sections 1 to 5, and from common errors of engines: bus words,
-4 KiB boundaries, the ends of the memories and of the operand ranges.
+The classes come from docs/spec/dma.md, sections 1 to 5, and from common errors of engines: bus
+words, 4 KiB boundaries, the ends of the memories and of the operand ranges.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strided copies: properties of a form, and the values that its points read.
 
-``ext`` and ``loc`` are the sides of the descriptor (spec/dma.md, sections 1 to 5). A row ends
+``ext`` and ``loc`` are the sides of the descriptor (docs/spec/dma.md, sections 1 to 5). A row ends
 with the bytes that the knobs ``tail`` and ``pad_end`` fill after its data.
 """
 
@@ -171,7 +171,8 @@ DERIVED: Derived = {
     # On-chip bytes: what a row must have, in whole 32-byte blocks, and what it takes.
     "need": lambda v: block_end(v.padded_length),
     # A compact group has rows without a gap that are no multiple of 32; rows of whole blocks
-    # without one are ordinary (spec/dma.md, section 2). Its bytes, with those filled at its end.
+    # without one are ordinary (docs/spec/dma.md, section 2). Its bytes, with those filled at its
+    # end.
     "compact": _compact,
     "run": lambda v: v.n_burst * v.length,
     "compact_end": lambda v: np.where(v.pad | _fills(v), block_end(v.run), v.run),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atomic updates of ``mte_l0c_gm``, from a clause or from CTRL (spec/fixpipe.md, section 9).
+"""Atomic updates of ``mte_l0c_gm``, from a clause or from CTRL (docs/spec/fixpipe.md, section 9).
 
-An omitted clause leaves the update to CTRL as sampled at issue (spec/order_and_atomics.md, section
-5, CT-02 to CT-05).
+An omitted clause leaves the update to CTRL as sampled at issue (docs/spec/order_and_atomics.md,
+section 5, CT-02 to CT-05).
 """
 
 from __future__ import annotations

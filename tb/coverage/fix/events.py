@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events in the values of write-backs, by destination, stage and saturation.
 
-The events that a destination can show follow from spec/fixpipe.md, sections 3, 4 and 7; every
+The events that a destination can show follow from docs/spec/fixpipe.md, sections 3, 4 and 7; every
 combination that cannot occur has its reason.
 """
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The group ``fixpipe``: the effect of all write-backs on values.
 
-Modes, saturation, ReLU, clip and their payloads (spec/fixpipe.md, sections 3 to 7), parameters in
-fb, unit flags; an omitted saturation leaves it to CTRL (spec/order_and_atomics.md, section 5, CT-02
-to CT-05). Events of the data and the order of ops are in separate modules.
+Modes, saturation, ReLU, clip and their payloads (docs/spec/fixpipe.md, sections 3 to 7), parameters
+in fb, unit flags; an omitted saturation leaves it to CTRL (docs/spec/order_and_atomics.md, section
+5, CT-02 to CT-05). Events of the data and the order of ops are in separate modules.
 """
 
 from __future__ import annotations

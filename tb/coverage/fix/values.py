@@ -56,8 +56,8 @@ KINDS: tuple[str, ...] = (
 STAGES: tuple[str, ...] = (
     "f32", "f16 of f32", "i32", "i32 to 16 bits", "i32 to 32 bits", "f16 of i32",
 )  # fmt: skip
-"""Conversions to integers (spec/fixpipe.md, section 4): the source stage, then S5 or S9 unless the
-name has the destination; S17 to 16 bits, WIDE to 32."""
+"""Conversions to integers (docs/spec/fixpipe.md, section 4): the source stage, then S5 or S9 unless
+the name has the destination; S17 to 16 bits, WIDE to 32."""
 
 WIDE = STAGES[4]
 """The conversion without a clamp before the offset."""
@@ -163,7 +163,7 @@ def _layout_bin(v: Ops) -> Ints:
 
 
 def _conversion_sat(v: Ops) -> Ints:
-    """Saturation of the conversion (knob ``sat_scope``; spec/fixpipe.md, section 7)."""
+    """Saturation of the conversion (knob ``sat_scope``; docs/spec/fixpipe.md, section 7)."""
     written: Ints = v.sat
     if current().sat_scope == "all":
         return written

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gap-based burst copies.
 
-``mte_ub_ub`` and ``mte_ub_l1`` are those of spec/dma.md, section 2; ``mte_l1_bt`` and
-``mte_l1_fb`` those of spec/bias_fb.md. Addresses are bytes, lengths and gaps units of the op.
+``mte_ub_ub`` and ``mte_ub_l1`` are those of docs/spec/dma.md, section 2; ``mte_l1_bt`` and
+``mte_l1_fb`` those of docs/spec/bias_fb.md. Addresses are bytes, lengths and gaps units of the op.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class BurstOp(Op):
 
     @property
     def is_nop(self) -> bool:
-        """Nothing is copied (spec/README.md, "Rule classes"; A-03)."""
+        """Nothing is copied (docs/spec/README.md, "Rule classes"; A-03)."""
         return not (self.len and self.n_burst)
 
 

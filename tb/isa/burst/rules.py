@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of the gap-based burst copies: DMA-L of spec/dma.md, BT-L and FB-L of spec/bias_fb.md.
+"""Rules of the gap-based burst copies: those of docs/spec/dma.md and docs/spec/bias_fb.md.
 
 Predicates return None when a rule holds and a sentence when it does not.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operand tables and descriptor layout of the gap-based burst copies between on-chip memories.
 
-These are ``mte_ub_ub`` and ``mte_ub_l1`` (spec/dma.md, sections 1 and 2), ``mte_l1_bt`` and
-``mte_l1_fb`` (spec/bias_fb.md). A burst is ``len`` units, a gap is counted in units from the end
-of one burst to the start of the next, and the unit is that of the op.
+These are ``mte_ub_ub`` and ``mte_ub_l1`` (docs/spec/dma.md, sections 1 and 2), ``mte_l1_bt`` and
+``mte_l1_fb`` (docs/spec/bias_fb.md). A burst is ``len`` units, a gap is counted in units from the
+end of one burst to the start of the next, and the unit is that of the op.
 
 A row defines an op of this family completely: everything else is derived from ``BURSTS``.
 """
@@ -25,7 +25,7 @@ BLOCK_UNIT = 32
 """Bytes in a unit of ``mte_ub_ub`` and ``mte_ub_l1``."""
 
 FB_UNIT = 64
-"""Bytes in a unit of ``mte_l1_fb`` (spec/ambiguities.md, A-24)."""
+"""Bytes in a unit of ``mte_l1_fb`` (docs/spec/ambiguities.md, A-24)."""
 
 PARAM_ALIGN = 64
 """Alignment in bytes of bt and fb destinations (BT-L03, FB-L03)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pre-v0.6 forms of the DMA ops (spec/dma.md, section 4).
+"""The pre-v0.6 forms of the DMA ops (docs/spec/dma.md, section 4).
 
 ``set_*`` ops write registers that persist; a copy reads those of its own direction when it is
 issued. Both are front-end work: an engine gets only the descriptor that :func:`lower_copy` makes,
@@ -216,7 +216,7 @@ def writes_between(
 
 
 def lower_ubuf_copy(op: CopyUbufToUbuf) -> BurstOp:
-    """Returns the ``mte_ub_ub`` of a legacy UB copy (spec/README.md, legacy mapping).
+    """Returns the ``mte_ub_ub`` of a legacy UB copy (docs/spec/README.md, legacy mapping).
 
     The copy must pass :func:`tb.isa.rules.lowering_violation`: one that does not is not issued.
 
@@ -277,7 +277,7 @@ def lower_copy(op: LegacyCopy, registers: DmaRegisters, ctrl: int = 0) -> MteGmU
 
 
 def to_v06(op: LegacyCopy, registers: DmaRegisters, pad_dtype: str = "") -> MteGmUb | MteUbGm:
-    """Returns the v0.6 op of the same effect (spec/README.md, legacy mapping).
+    """Returns the v0.6 op of the same effect (docs/spec/README.md, legacy mapping).
 
     ``pad_dtype`` types the pad value where padding is on; empty takes the integer type of the
     element size.

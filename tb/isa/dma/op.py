@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The strided DMA ops (spec/dma.md, sections 1 to 3)."""
+"""The strided DMA ops (docs/spec/dma.md, sections 1 to 3)."""
 
 from __future__ import annotations
 
@@ -146,27 +146,27 @@ class DmaOp(Op):
 
     @property
     def compact(self) -> bool:
-        """The rows form a compact group: no gap between them (spec/dma.md, section 2)."""
+        """The rows form a compact group: no gap between them (docs/spec/dma.md, section 2)."""
         return bool(nest.compact(self))
 
     @property
     def padded(self) -> bool:
-        """Padding is selected (spec/dma.md, section 3; knob ``pad_unselected``)."""
+        """Padding is selected (docs/spec/dma.md, section 3; knob ``pad_unselected``)."""
         return bool(nest.padded(self))
 
     @property
     def left_bytes(self) -> int:
-        """L of spec/dma.md section 3."""
+        """L of docs/spec/dma.md section 3."""
         return int(nest.pad_bytes(self, self.pad_left))
 
     @property
     def right_bytes(self) -> int:
-        """R of spec/dma.md section 3."""
+        """R of docs/spec/dma.md section 3."""
         return int(nest.pad_bytes(self, self.pad_right))
 
     @property
     def is_nop(self) -> bool:
-        """A count that multiplies the work is zero (spec/README.md, "Rule classes"; A-03)."""
+        """A count that multiplies the work is zero (docs/spec/README.md, "Rule classes"; A-03)."""
         return not (self.len and self.n_burst and all(loop.count for loop in self.field_loops))
 
 

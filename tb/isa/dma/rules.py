@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of the strided DMA ops as numbered predicates (spec/dma.md, section 5).
+"""Rules of the strided DMA ops as numbered predicates (docs/spec/dma.md, section 5).
 
 Every predicate returns None when its rule holds and a sentence when it does not. S rules check the
 op as written, D rules its descriptor; the engine also checks D rules, on the packed bits, and the

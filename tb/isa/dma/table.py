@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operand tables and descriptor layout of the strided DMA ops (spec/dma.md, section 1).
+"""Operand tables and descriptor layout of the strided DMA ops (docs/spec/dma.md, section 1).
 
 In the layout ``ext`` is the GM side and ``loc`` the on-chip side, whichever is the source, so
 that loads and stores share one layout and one decoder. ``mte_l1_ub``, which has no GM side,
@@ -12,7 +12,7 @@ from tb.isa.fields import Field, Layout, Operand, OpSpec
 from tb.isa.spaces import GM_ADDR_BITS
 
 MAX_LOOPS = 3
-"""Loop groups a descriptor carries (spec/ambiguities.md, A-08)."""
+"""Loop groups a descriptor carries (docs/spec/ambiguities.md, A-08)."""
 
 GM_STRIDE_BITS = 40
 LOCAL_STRIDE_BITS = 21

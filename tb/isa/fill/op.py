@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fill of L1: its row and the op ``raw_fill_l1`` (spec/dma.md, section 9).
+"""The fill of L1: its row and the op ``raw_fill_l1`` (docs/spec/dma.md, section 9).
 
 ``create_cbuf_matrix``, into which the compiler expands it, is a form of its text alone.
 """

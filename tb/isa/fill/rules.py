@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of the fill of L1: RF-L of spec/dma.md, section 9.
+"""Rules of the fill of L1: RF-L of docs/spec/dma.md, section 9.
 
 Predicates return None when a rule holds and a sentence when it does not.
 """

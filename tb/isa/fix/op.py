@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The FIXPIPE write-back ops and their clauses (spec/fixpipe.md)."""
+"""The FIXPIPE write-back ops and their clauses (docs/spec/fixpipe.md)."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ class FixOp(Op):
 
     @property
     def is_nop(self) -> bool:
-        """No row, no column or no repeat: nothing is moved (spec/fixpipe.md, section 10)."""
+        """No row, no column or no repeat: nothing is moved (docs/spec/fixpipe.md, section 10)."""
         return not (self.m and self.n and self.repeats)
 
     @property

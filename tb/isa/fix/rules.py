@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of the FIXPIPE write-back as numbered predicates (spec/fixpipe.md, section 10).
+"""Rules of the FIXPIPE write-back as numbered predicates (docs/spec/fixpipe.md, section 10).
 
 Predicates return None when a rule holds and a sentence when it does not. FIX-L01 is decided where
 text is read (:mod:`tb.language.reader`); FIX-L25 concerns parameters in memory, which stimulus

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operand tables, mode tables and descriptor layout of the FIXPIPE write-back (spec/fixpipe.md)."""
+"""Operands, modes and descriptor layout of the FIXPIPE write-back (docs/spec/fixpipe.md)."""
 
 from __future__ import annotations
 

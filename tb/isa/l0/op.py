@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads from L1 to L0A, L0B and their scales.
 
-Sources: spec/l0_loads.md, sections 2 (control form), 3 (shape form) and 4 (scales).
+Sources: docs/spec/l0_loads.md, sections 2 (control form), 3 (shape form) and 4 (scales).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class L0Load(Op):
 
     @property
     def is_nop(self) -> bool:
-        """No row or no column (spec/l0_loads.md, section 2)."""
+        """No row or no column (docs/spec/l0_loads.md, section 2)."""
         return not (self.m_step and self.k_step)
 
     @property

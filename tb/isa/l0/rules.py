@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of the loads from L1 to L0 as numbered predicates (spec/l0_loads.md, section 5).
+"""Rules of the loads from L1 to L0 as numbered predicates (docs/spec/l0_loads.md, section 5).
 
 Predicates return None when a rule holds and a sentence when it does not.
 """

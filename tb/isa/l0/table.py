@@ -2,7 +2,8 @@
 """Operand tables and descriptor layout of the loads from L1 to L0A, L0B and their scales.
 
 A load has the control form, whose operands the descriptor holds, and the shape form, which derives
-them from the extents of a tile (spec/l0_loads.md, sections 2 to 4). A row defines an op completely.
+them from the extents of a tile (docs/spec/l0_loads.md, sections 2 to 4). A row defines an op
+completely.
 """
 
 from __future__ import annotations
@@ -135,5 +136,5 @@ LOAD_FORMS: dict[str, str] = {
     "load_cbuf_to_ca_mx": "mte_l1_l0a_mx",
     "load_cbuf_to_cb_mx": "mte_l1_l0b_mx",
 }
-"""Register forms to the op that they are (spec/dialect.md, section 5). Those of scales name the
-address of the scales, not of the data."""
+"""Register forms to the op that they are (docs/spec/dialect.md, section 5). Those of scales name
+the address of the scales, not of the data."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``mte_gm_l1_frac`` (spec/nd2nz.md)."""
+"""``mte_gm_l1_frac`` (docs/spec/nd2nz.md)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class NzOp(Op):
 
     @property
     def is_nop(self) -> bool:
-        """N or D is zero: nothing is moved (spec/nd2nz.md, section 6)."""
+        """N or D is zero: nothing is moved (docs/spec/nd2nz.md, section 6)."""
         return not (self.n_value and self.d_value)
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of the NZ repack as numbered predicates (spec/nd2nz.md, section 6).
+"""Rules of the NZ repack as numbered predicates (docs/spec/nd2nz.md, section 6).
 
 Predicates return None when a rule holds and a sentence when it does not.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operand table and descriptor layout of the NZ repack (spec/nd2nz.md, section 1)."""
+"""Operand table and descriptor layout of the NZ repack (docs/spec/nd2nz.md, section 1)."""
 
 from __future__ import annotations
 

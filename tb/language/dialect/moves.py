@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ops that move data: their pretty form becomes an xdsl op.
 
-The grammar of each is its row (:mod:`tb.isa.grammar`). Sources: spec/README.md, the PTO form of
-each op in its file, spec/dialect.md. Rules of the text are decided here: DMA-L01, DMA-L02, ND-L02,
-and FIX-L03, L05, L06, L08, L10 and L11 as far as they speak of operands that a clause has or lacks.
+The grammar of each is its row (:mod:`tb.isa.grammar`). Sources: docs/spec/README.md, the PTO form
+of each op in its file, docs/spec/dialect.md. Rules of the text are decided here: DMA-L01, DMA-L02,
+ND-L02, and FIX-L03, L05, L06, L08, L10 and L11 as far as they speak of operands that a clause has
+or lacks.
 """
 
 from __future__ import annotations

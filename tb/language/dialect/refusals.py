@@ -2,7 +2,7 @@
 """Refusals of the compiler's verifier for loads, products, fills, and ops that no run executes.
 
 Those of the other ops are rules of the specification (:mod:`tb.language.rules.check`).
-Source: spec/dialect.md, sections 4.7, 5, 6 and 7.
+Source: docs/spec/dialect.md, sections 4.7, 5, 6 and 7.
 """
 
 from __future__ import annotations

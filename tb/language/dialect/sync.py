@@ -2,8 +2,8 @@
 """Ops of the pto dialect that synchronize: flags, barriers, buffers, signals between cores, fences.
 
 Each has a row: its parts in the order of the text. Pipes are kept as written, numbers that are
-written are properties, a computed number is the operand, an ``index``. Source: spec/dialect.md,
-section 9.
+written are properties, a computed number is the operand, an ``index``. Source:
+docs/spec/dialect.md, section 9.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ from tb.language.run.values import Kind, kind_of
 def element_stride(dtype: str) -> int:
     """Returns the bytes from one element of a pointer to the next; 0 where they are none.
 
-    That of a vector is all of it; for ops it has no width (spec/dialect.md, DI-12).
+    That of a vector is all of it; for ops it has no width (docs/spec/dialect.md, DI-12).
     """
     vector = VECTOR.fullmatch(dtype)
     if not vector:

@@ -18,7 +18,7 @@ SPACES: dict[str, str] = {
     **dict.fromkeys(("bt", "bias"), "bt"),
     **dict.fromkeys(("fb", "scaling"), "fb"),
 }
-"""Space of every keyword, aliases of spec/README.md included."""
+"""Space of every keyword, aliases of docs/spec/README.md included."""
 
 _WORDS: tuple[str, ...] = (
     *(name for name in ALL_DTYPES if not re.fullmatch(r"[su]?i\d+", name)),

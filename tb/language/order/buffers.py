@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Brackets of buffers: what each ``get_buf`` waits for (spec/order_and_atomics.md, section 3)."""
+"""Brackets of buffers: waits of each ``get_buf`` (docs/spec/order_and_atomics.md, section 3)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Unit flags of L0C: what products and write-backs wait for.
 
-Sources: spec/fixpipe.md, section 8; spec/l0_loads.md, section 6. A product waits until the flags
-of its blocks are 0, a write-back until they are 1; only the pipe of the op waits. Pipes start in
-order, so the n-th clear of a flag follows its n-th set, in whatever order the text has them.
+Sources: docs/spec/fixpipe.md, section 8; docs/spec/l0_loads.md, section 6. A product waits until
+the flags of its blocks are 0, a write-back until they are 1; only the pipe of the op waits. Pipes
+start in order, so the n-th clear of a flag follows its n-th set, in whatever order the text has
+them.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def between_cores(first: Step, second: Step) -> str:
     """Returns what orders two steps of different cores.
 
     The vector cores of a block have no counters of each other: ``sync`` of mode 1 is between them,
-    whose wait needs the sets of both (spec/order_and_atomics.md, section 4).
+    whose wait needs the sets of both (docs/spec/order_and_atomics.md, section 4).
     """
     one, other = (step.pipe.value if step.pipe else "" for step in (first, second))
     if first.core and second.core:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands of products that no op of the program has written (MD-L05 of spec/l0_loads.md)."""
+"""Operands of products that no op of the program has written (MD-L05 of docs/spec/l0_loads.md)."""
 
 from __future__ import annotations
 

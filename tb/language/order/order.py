@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Order of the steps of a program (spec/README.md, "Ordering").
+"""Order of the steps of a program (docs/spec/README.md, "Ordering").
 
 Every pipe is a queue whose entries start in order. ``set_flag`` is in the queue of the pipe
 that sets, ``wait_flag`` in that of the pipe that waits; the k-th wait for an event meets the k-th

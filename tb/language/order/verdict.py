@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts on hazards: error, warning or none, by pipe (spec/order_and_atomics.md, section 1).
+"""Verdicts on hazards: error, warning or none, by pipe (docs/spec/order_and_atomics.md, section 1).
 
 Whatever the verdict, the two steps run in program order: see :attr:`tb.language.order.order.Order`.
 """

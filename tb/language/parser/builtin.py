@@ -2,8 +2,8 @@
 """Ops of the dialects builtin, func, scf and arith that programs are made of.
 
 Results of one type after ``->`` need no parentheses, attributes may precede a body, and
-``arith.select`` may name the type of its condition (spec/dialect.md, section 2). Flags of overflow
-and of fast arithmetic are not used.
+``arith.select`` may name the type of its condition (docs/spec/dialect.md, section 2). Flags of
+overflow and of fast arithmetic are not used.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Rules of the specification that the compiler's verifier does not check.
 
 A program that breaks one of them is legal text for the compiler; the message says so. Source:
-spec/dialect.md: what is class N there, and what class C does not name.
+docs/spec/dialect.md: what is class N there, and what class C does not name.
 """
 
 from __future__ import annotations

@@ -202,7 +202,7 @@ def recipe(
         kind_of: Kind of a value.
         ub_sub: Vector sub-block of an op that has one and does not say which.
         ubuf_blocks: The operands of ``copy_ubuf_to_ubuf`` are those of ``mte_ub_ub``, and the op
-            is one (spec/dma.md, section 4).
+            is one (docs/spec/dma.md, section 4).
 
     Raises:
         BuildError: an operand is of a sort that the op cannot hold, or is missing.
@@ -281,7 +281,7 @@ def _selected(number: int) -> int:
 
 
 def load(take: Inputs) -> Made:
-    """Returns a load to L0 (spec/l0_loads.md, sections 2 to 4)."""
+    """Returns a load to L0 (docs/spec/l0_loads.md, sections 2 to 4)."""
     written = take.written
     name = LOAD_FORMS.get(written.name, written.name)
     row = LOADS[name]
@@ -321,7 +321,7 @@ def _times(value: int, factor: int) -> int:
 
 
 def mad(take: Inputs) -> Made:
-    """Returns a product (spec/l0_loads.md, section 6), with the CTRL of its step left out."""
+    """Returns a product (docs/spec/l0_loads.md, section 6), with the CTRL of its step left out."""
     name, words = take.written.name, take.written.words
     pointers = [x for x in ("lhs", "rhs", "dst", "bias") if take.given(x)]
     operands: dict[str, Any] = {x: take.address(x) for x in pointers}
@@ -359,6 +359,7 @@ def _mad_of_word(xt: int, **operands: Any) -> Mad:
             unit_flag=FLAG_CODES.get(flag, str(flag)) if flag else "",
             disable_gemv=bool(xt >> 61 & 1),
             initial=BIAS if initial == ACC and operands.get("bias_type") else initial,
+            raw=True,
         )
     except UndecidedError:
-        return Mad(**operands, m=UNKNOWN, n=UNKNOWN, k=UNKNOWN)
+        return Mad(**operands, m=UNKNOWN, n=UNKNOWN, k=UNKNOWN, raw=True)

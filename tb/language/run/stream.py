@@ -24,7 +24,7 @@ OFFSET = 16
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The instruction stream of one core (spec/order_and_atomics.md, section 4).
+    """The instruction stream of one core (docs/spec/order_and_atomics.md, section 4).
 
     Attributes:
         core: ``cube`` or ``vector``; empty for all sections in the order of the text.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code of flags, barriers, buffers and signals: their number is read when the op is issued.
 
-Signals between the cores of a block are those of spec/order_and_atomics.md, section 4.
+Signals between the cores of a block are those of docs/spec/order_and_atomics.md, section 4.
 """
 
 from __future__ import annotations

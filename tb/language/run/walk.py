@@ -169,7 +169,7 @@ def trace(
             wrong with single operands is in ``Trace.findings`` then.
         foreign: Whether ops of the pto dialect that are not executed here are an error.
         ubuf_to_ubuf: Unit of the operands of ``copy_ubuf_to_ubuf``: bytes and strides, or blocks
-            of 32 bytes and gaps as the compiler prints them (spec/dma.md, section 4).
+            of 32 bytes and gaps as the compiler prints them (docs/spec/dma.md, section 4).
         limit: Ops that loops and calls execute at most.
         stream: The core whose code is walked. By default a run has the steps of every core, a
             static trace all code in the order of the text.

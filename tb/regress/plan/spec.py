@@ -21,13 +21,13 @@ from tb.regress.plan.spec_values import values
 from tb.regress.queries.views import SpecRow
 
 FILES: Mapping[str, str] = {
-    "DMA": "spec/dma.md",
-    "ND": "spec/nd2nz.md",
-    "BT": "spec/bias_fb.md",
-    "FB": "spec/bias_fb.md",
-    "FIX": "spec/fixpipe.md",
-    "LD": "spec/l0_loads.md",
-    "RF": "spec/dma.md",
+    "DMA": "docs/spec/dma.md",
+    "ND": "docs/spec/nd2nz.md",
+    "BT": "docs/spec/bias_fb.md",
+    "FB": "docs/spec/bias_fb.md",
+    "FIX": "docs/spec/fixpipe.md",
+    "LD": "docs/spec/l0_loads.md",
+    "RF": "docs/spec/dma.md",
 }
 """Family of a rule to its file of the specification."""
 

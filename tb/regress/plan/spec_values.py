@@ -2,10 +2,10 @@
 """Catalogue of the worked values of the specification.
 
 Names are those of the specification where it gives one. Rows of its tables that have none are
-named by table and mode: ``FX-V`` and ``FX-T`` are the conversions of spec/fixpipe.md section 11,
-``rule check`` the rows of spec/examples.md section 7 and spec/examples_v2.md section 8. Names of
-examples in the stimulus (:mod:`sequences.examples.catalog`) are these names, or have more words
-behind them.
+named by table and mode: ``FX-V`` and ``FX-T`` are the conversions of docs/spec/fixpipe.md section
+11, ``rule check`` the rows of docs/spec/examples.md section 7 and docs/spec/examples_v2.md section
+8. Names of examples in the stimulus (:mod:`sequences.examples.catalog`) are these names, or have
+more words behind them.
 """
 
 from __future__ import annotations
@@ -37,37 +37,37 @@ _NOT_SENT: tuple[Value, ...] = (
     Value(
         "check values of widening",
         "eleven f16: normals, subnormals, zero, infinity, NaN",
-        "spec/bias_fb.md, section 2",
+        "docs/spec/bias_fb.md, section 2",
         ("tests/model/test_widen.py::test_check_values_of_the_spec",),
     ),
     Value(
         "pad patterns",
         "bytes that pads of 1, 2 and 4 bytes write",
-        "spec/dma.md, section 3",
+        "docs/spec/dma.md, section 3",
         ("tests/model/test_dma.py::test_pad_patterns_of_the_spec",),
     ),
     Value(
         "scales",
         "five f32 and what is left of them in 19 bits",
-        "spec/fixpipe.md, section 5",
+        "docs/spec/fixpipe.md, section 5",
         ("tests/model/test_fix_worked.py::test_scales_lose_their_low_13_bits",),
     ),
     Value(
         "records",
         "seven records of scale, offset and sign",
-        "spec/fixpipe.md, section 5",
+        "docs/spec/fixpipe.md, section 5",
         ("tests/model/test_fix_worked.py::test_records_of_the_spec",),
     ),
     Value(
         "codes of hif8",
         "ten codes and their values",
-        "spec/fixpipe.md, section 7",
+        "docs/spec/fixpipe.md, section 7",
         ("tests/model/test_fix_values.py::test_every_hif8_code_has_the_value_of_the_table",),
     ),
     Value(
         "atomic sums",
         "six of f16 and three of bf16: ties, overflow, zeros, infinities",
-        "spec/fixpipe.md, section 9",
+        "docs/spec/fixpipe.md, section 9",
         ("tests/model/test_fix_worked.py::test_atomic_examples",),
     ),
 )

@@ -97,13 +97,13 @@ WORDS: dict[str, str] = {
 """Patterns of the message of a finding without a rule, by the word of ``expected``."""
 
 PRODUCT_RULES = ("MD-L01", "MD-L02", "MD-L03", "MD-L04")
-"""Rules of the ops of the matrix unit (spec/l0_loads.md, section 6)."""
+"""Rules of the ops of the matrix unit (docs/spec/l0_loads.md, section 6)."""
 
 HAZARD = "A-14"
 """Assumption about two ops of one pipe without a barrier between them."""
 
 SYNC_RULES = ("FL-01", "FL-02", "BF-03", "BF-06")
-"""Rules of flags and buffers (spec/order_and_atomics.md, sections 2 and 3)."""
+"""Rules of flags and buffers (docs/spec/order_and_atomics.md, sections 2 and 3)."""
 
 LOOP_GROUPS = "A-08"
 """Largest number of loop groups of an op."""

@@ -36,7 +36,7 @@ def named(rows: dict[str, SpecRow], test: str) -> set[str]:
 def test_names_are_unique_and_everything_is_said() -> None:
     items = catalogue()
     assert len({item.name for item in items}) == len(items)
-    assert all(item.text and item.where.startswith("spec/") for item in items)
+    assert all(item.text and item.where.startswith("docs/spec/") for item in items)
     assert {item.name for item in items if item.kind == "rule"} == set(RULES)
     assert {RULES[item.name].family for item in items if item.kind == "rule"} == set(FILES)
 
@@ -157,9 +157,9 @@ def test_rows_have_text_and_place() -> None:
     assert [row.name for row in rows.values() if not row.unit_tests] == []
     assert rows["DMA-L05"].kind == "rule"
     assert rows["DMA-L05"].text == "every field fits its width (reported by the engine)"
-    assert rows["DMA-L05"].where == "spec/dma.md"
+    assert rows["DMA-L05"].where == "docs/spec/dma.md"
     assert rows["ND-E3"].kind == "value"
-    assert rows["ND-E3"].where == "spec/nd2nz.md, section 5"
+    assert rows["ND-E3"].where == "docs/spec/nd2nz.md, section 5"
     assert "tests/model/test_worked_values.py::test_listed_values" in rows["ND-E3"].unit_tests
     assert "tests/isa/test_rules.py::test_lowest_violated_rule" in rows["DMA-L05"].unit_tests
 

@@ -196,7 +196,7 @@ def test_rules_of_ctrl() -> None:
 
 
 def test_front_end_rules_of_the_examples() -> None:
-    """The S rows of spec/examples_v2.md, section 8."""
+    """The S rows of docs/spec/examples_v2.md, section 8."""
 
     def rules(mode: str, dtype: str, acc: str, pointer: bool) -> list[str]:
         payload = FbPtr("f32", 0) if pointer else Scalar("f32", 0)
