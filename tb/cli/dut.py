@@ -37,14 +37,7 @@ def prove(
     from tb.dut.manifest import load_manifest
     from tb.prove.dut import narrow, prove_command
 
-    widths = [
-        opt.integer(name, text, low, high, f"leave {name} out for the narrowest") if text else None
-        for name, text, low, high in (
-            ("--gm-width", gm_width, 128, 512),
-            ("--local-width", local_width, 128, 512),
-            ("--tag-width", tag_width, 1, 16),
-        )
-    ]
+    widths = opt.width_numbers(gm_width, local_width, tag_width)
     loaded = load_manifest(Path(manifest))
     code = prove_command(
         loaded,
@@ -69,29 +62,23 @@ def qualify(
         str, typer.Option("--tests", help="tests to run, separated by commas, in this order")
     ] = "",
     profile: opt.Profile = "",
-    gm_width: opt.GmWidth = "256",
-    local_width: opt.LocalWidth = "256",
-    tag_width: opt.TagWidth = "8",
+    gm_width: opt.GmWidth = "",
+    local_width: opt.LocalWidth = "",
+    tag_width: opt.TagWidth = "",
 ) -> None:
     """Plant faults in your engines, or in ours, and say how many of them the bench finds."""
     from tb.dut.manifest import load_manifests, reference_manifests
-    from tb.dut.ports import Widths
+    from tb.dut.widths import run_widths
     from tb.nightly.command import seconds
     from tb.qualify.command import qualify_command
     from tb.qualify.mutants import MOST
 
-    widths = [
-        opt.integer(name, text, low, high, "docs/testing.md describes it")
-        for name, text, low, high in (
-            ("--gm-width", gm_width, 128, 512),
-            ("--local-width", local_width, 128, 512),
-            ("--tag-width", tag_width, 1, 16),
-        )
-    ]
+    widths = opt.width_numbers(gm_width, local_width, tag_width)
+    manifests = load_manifests(opt.manifest_names(dut)) or reference_manifests()
     cores = os.cpu_count() or 1
     code = qualify_command(
-        load_manifests(dut) if dut else reference_manifests(),
-        Widths(*widths),
+        manifests,
+        run_widths(manifests, *widths),
         profile,
         opt.integer("--n", count, 1, MOST, "--n 400 is the default"),
         opt.integer("--seed", seed, 0, (1 << 31) - 1, "--seed 1 is the default"),

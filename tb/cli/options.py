@@ -30,9 +30,10 @@ Seed = Annotated[str, typer.Option("--seed", help="seed of everything random")]
 Count = Annotated[str | None, typer.Option("--n", help="transactions to send")]
 Ops = Annotated[str, typer.Option("--ops", help="ops to draw from, separated by commas")]
 Waves = Annotated[bool, typer.Option("--waves", help="record waveforms")]
-GmWidth = Annotated[str, typer.Option("--gm-width", help="128, 256 or 512 bits")]
-LocalWidth = Annotated[str, typer.Option("--local-width", help="128, 256 or 512 bits")]
-TagWidth = Annotated[str, typer.Option("--tag-width", help="1 to 16 bits")]
+_BITS = "bits; otherwise the manifests decide"
+GmWidth = Annotated[str, typer.Option("--gm-width", help=f"128, 256 or 512 {_BITS}")]
+LocalWidth = Annotated[str, typer.Option("--local-width", help=f"128, 256 or 512 {_BITS}")]
+TagWidth = Annotated[str, typer.Option("--tag-width", help=f"1 to 16 {_BITS}")]
 Outstanding = Annotated[
     str, typer.Option("--outstanding", help="most AXI bursts in flight in each direction, 1 to 64")
 ]
@@ -132,6 +133,19 @@ def manifest_names(dut: list[str] | None) -> tuple[str, ...]:
     return tuple(name for text in dut or () for name in comma_list(text, "DUT", where, legal))
 
 
+def width_numbers(gm: str, local: str, tag: str) -> tuple[int | None, int | None, int | None]:
+    """Returns the widths of the options in bits, None for one that is not given.
+
+    Raises:
+        PtoError: one is illegal.
+    """
+    for name, text in (("GM_WIDTH", gm), ("LOCAL_WIDTH", local)):
+        if text not in ("", "128", "256", "512"):
+            raise PtoError(f"{name} is {text!r}", where=name, legal="128, 256, 512")
+    bits = integer("TAG_WIDTH", tag, 1, 16, "leave it out for the default") if tag else None
+    return int(gm) if gm else None, int(local) if local else None, bits
+
+
 def machine(
     sim: str,
     gm_width: str,
@@ -147,30 +161,35 @@ def machine(
     """Returns the fields of a run's settings that select engines, simulator and widths.
 
     Raises:
-        PtoError: a value is illegal.
+        PtoError: a value is illegal, or the engines share no width.
     """
+    from tb.dut.manifest import load_manifests
     from tb.dut.profiles import profile_text
+    from tb.dut.widths import run_widths
     from tb.run.recipes import simulator
 
     simulator(sim)
     chosen = profile_text(profile)
-    widths = {}
-    for name, text in (("GM_WIDTH", gm_width), ("LOCAL_WIDTH", local_width)):
-        if text not in ("128", "256", "512"):
-            raise PtoError(f"{name} is {text!r}", where=name, legal="128, 256, 512")
-        widths[name.lower()] = int(text)
+    given = width_numbers(gm_width, local_width, tag_width)
+    duts = manifest_names(dut)
     if gm not in ("hdl", "cocotbext"):
         raise PtoError(f"GM is {gm!r}", where="GM= or --gm", legal="hdl, cocotbext")
     first = integer("WAVES_FROM", waves_from, 0, 2**63 - 1, "0 is the start")
     last = integer("WAVES_TO", waves_to, 0, 2**63 - 1, "0 is the end")
     if last:
         integer("WAVES_TO", waves_to, first, 2**63 - 1, "WAVES_FROM is the least, 0 the end")
+    try:
+        manifests = load_manifests(duts)
+    except PtoError:
+        manifests = ()  # the run reports it, in its record
+    widths = run_widths(manifests, *given)
     return {
         "sim": sim,
-        **widths,
-        "tag_width": integer("TAG_WIDTH", tag_width, 1, 16, "the default is 8"),
+        "gm_width": widths.gm,
+        "local_width": widths.local,
+        "tag_width": widths.tag,
         "outstanding": integer("OUTSTANDING", outstanding, 1, 64, "the default is 16"),
-        "duts": manifest_names(dut),
+        "duts": duts,
         "profile": chosen,
         "gm": gm,
         "waves_from": first,

@@ -35,9 +35,7 @@ from tb.dut.filelist import VHDL_SUFFIXES, FileList, read_file_list
 from tb.dut.profile_text import read_profile
 from tb.isa.ops import OPS, SLOTS
 from tb.isa.profile import KNOBS, SEED, Profile
-from tb.record.settings import MIXED_LANGUAGES, SIMULATOR_NAMES, SimulatorName
-
-DataWidth = Literal[128, 256, 512]
+from tb.record.settings import MIXED_LANGUAGES, SIMULATOR_NAMES, DataWidth, SimulatorName
 
 REFERENCE_MANIFESTS = tuple(ROOT / f"rtl_stubs/pto_{slot}/manifest.toml" for slot in SLOTS)
 """Manifests of the reference engines, one per slot."""
@@ -129,8 +127,8 @@ class Capabilities(BaseModel):
 
     ops: Texts
     d_rules: Annotated[tuple[RuleName, ...], Once] = ()
-    gm_data_widths: DataWidths = (128, 256, 512)
-    local_data_widths: DataWidths = (128, 256, 512)
+    gm_data_widths: DataWidths = get_args(DataWidth)
+    local_data_widths: DataWidths = get_args(DataWidth)
     tag_widths: tuple[TagWidth, TagWidth] = (MIN_TAG_WIDTH, MAX_TAG_WIDTH)
     loops: Annotated[int, Field(ge=0, le=3, strict=True)] = 3
     pad: StrictBool = True
@@ -215,6 +213,16 @@ class Manifest(BaseModel):
         return self.capabilities.d_rules
 
     @property
+    def widths(self) -> dict[str, Sequence[int]]:
+        """Widths that it claims, in bits, by the variables that set those of a run."""
+        can = self.capabilities
+        return {
+            "GM_WIDTH": can.gm_data_widths,
+            "LOCAL_WIDTH": can.local_data_widths,
+            "TAG_WIDTH": range(can.tag_widths[0], can.tag_widths[1] + 1),
+        }
+
+    @property
     def claim(self) -> Profile:
         """The profile that it claims to follow."""
         return read_profile(self.profile, f"{self.path}, profile") if self.profile else SEED
@@ -262,12 +270,8 @@ class Manifest(BaseModel):
 
     def check_run(self, gm_width: int, local_width: int, tag_width: int) -> None:
         """Raises PtoError when the engine does not have these widths, in bits."""
-        can = self.capabilities
-        for name, width, widths in (
-            ("GM_WIDTH", gm_width, can.gm_data_widths),
-            ("LOCAL_WIDTH", local_width, can.local_data_widths),
-            ("TAG_WIDTH", tag_width, range(can.tag_widths[0], can.tag_widths[1] + 1)),
-        ):
+        given = (gm_width, local_width, tag_width)
+        for width, (name, widths) in zip(given, self.widths.items(), strict=True):
             if width not in widths:
                 raise PtoError(
                     f"{self.title} has no {name} of {width} bits",

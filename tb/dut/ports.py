@@ -43,6 +43,7 @@ from tb.dut.contract import PARAMETERS, Port, parameters_of, ports_of
 from tb.dut.drivers import Drivers, at
 from tb.dut.manifest import STANDARD_PARAMETERS, Manifest, load_manifest
 from tb.dut.sources import parse_files
+from tb.dut.widths import Widths, run_widths, without_default
 from tb.record.settings import SIMULATOR_NAMES
 
 SHOWN = 5
@@ -50,8 +51,6 @@ SHOWN = 5
 
 ALIKE = 0.7
 """How much alike two names are, 0 to 1, before one is suggested for the other."""
-
-DEFAULT_TAG_WIDTH = 8
 
 # Names and widths that simulators take in silence, those first that more often are mistakes.
 _NAMES = (Diags.UsedBeforeDeclared, Diags.ImplicitNet)
@@ -101,32 +100,17 @@ class Finding:
         return f"{self.where}: {self.severity}: {self.what}"
 
 
-@dataclass(frozen=True, slots=True)
-class Widths:
-    """Widths of a build, bits."""
-
-    gm: int
-    local: int
-    tag: int
-
-    def parameters(self, slot: str) -> dict[str, int]:
-        """Returns the values of the contract's parameters for an engine of ``slot``."""
-        values = {item.name: item.default for item in parameters_of(slot)}
-        values |= {"GmDataWidth": self.gm, "LocalDataWidth": self.local, "TagWidth": self.tag}
-        return values
-
-
 def claimed_widths(manifest: Manifest) -> tuple[Widths, ...]:
     """Returns the combinations of widths that the manifest claims: all, at extreme tag widths."""
     can = manifest.capabilities
     least, most = can.tag_widths
-    tags = sorted({least, min(max(DEFAULT_TAG_WIDTH, least), most), most})
+    plain = run_widths([manifest])
+    tags = sorted({least, plain.tag, most})
     found = [
         Widths(gm, local, tag)
         for gm, local, tag in product(can.gm_data_widths, can.local_data_widths, tags)
     ]
     # The combination of a plain run first: it is the one that messages name.
-    plain = Widths(256, 256, DEFAULT_TAG_WIDTH)
     return tuple(sorted(found, key=lambda item: item != plain))
 
 
@@ -178,8 +162,15 @@ def check_command(paths: Sequence[str]) -> int:
     if [manifest for manifest in manifests if not _check_one(manifest)]:
         print("next: correct these and check again; docs/contract.md has every port")
         return 1
-    together = len({manifest.slot for manifest in manifests}) == len(manifests)
-    chosen = manifests if together else manifests[:1]
+    chosen = manifests if len({one.slot for one in manifests}) == len(manifests) else manifests[:1]
+    try:
+        widths = run_widths(chosen)
+    except PtoError as error:
+        print(f"not together: {error.what}: {error.legal}")
+        chosen = manifests[:1]
+        widths = run_widths(chosen)
+    for sentence in without_default(chosen, widths):
+        print(f"claimed: {sentence}")
     shared = [x for x in chosen[0].simulators if all(x in one.simulators for one in chosen)]
     sim, names = (shared or chosen[0].simulators)[0], ",".join(paths[: len(chosen)])
     print(f"next: make SIM={sim} TEST=directed DUT={names}")

@@ -25,6 +25,7 @@ from tb.common.text import counted
 from tb.coverage.exclusions import load_exclusions
 from tb.coverage.export.code_exclusions import load_code_exclusions
 from tb.dut.manifest import Manifest, load_manifests
+from tb.dut.widths import run_widths, without_default
 from tb.nightly.history import prune
 from tb.nightly.place import NIGHTLY, database_url
 from tb.nightly.progress import RegressionProgress
@@ -224,8 +225,7 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash:
     store.plan_runs(regression_run, jobs, manifest_hash)
     builds = counted(len({job.config for job in jobs}), "build")
     print(f"started  {regression_run}: {len(jobs)} runs on {builds}, seed {base_seed}")
-    for sentence in left_out(plan, options.regression, duts=options.duts):
-        print(f"left out {sentence}")
+    _excluded(plan, options)
     return regression_run
 
 
@@ -262,11 +262,19 @@ def _list(plan: TestPlan, options: NightlyOptions) -> int:
     width = max(len(job.key) for job in jobs)
     for job in jobs:
         print(f"{job.key:<{width}}  {job.settings.command()}")
-    for sentence in left_out(plan, options.regression, duts=options.duts):
-        print(f"left out {sentence}")
+    _excluded(plan, options)
     builds = counted(len({job.config for job in jobs}), "build")
     print(f"{counted(len(jobs), 'run')} on {builds}, seed {base_seed}; nothing was run")
     return 0
+
+
+def _excluded(plan: TestPlan, options: NightlyOptions) -> None:
+    """Prints widths other than the default, and the planned runs that the engines cannot do."""
+    manifests = load_manifests(options.duts)
+    for sentence in without_default(manifests, run_widths(manifests)):
+        print(f"claimed  {sentence}")
+    for sentence in left_out(plan, options.regression, duts=options.duts):
+        print(f"left out {sentence}")
 
 
 def _claim(root: Path, name: str) -> bool:

@@ -23,8 +23,8 @@ from tb.common.paths import ROOT
 from tb.common.text import meant
 from tb.dut.contract import Port, ports_of
 from tb.dut.manifest import STANDARD_PARAMETERS, Manifest
-from tb.dut.ports import Widths
 from tb.dut.sources import verilog_of
+from tb.dut.widths import Widths, run_widths
 from tb.harness.protocol import RULES
 from tb.isa.ops import OPS
 from tb.prove.rtl import CIRCUIT, REACH, run_abc, run_yosys, tell
@@ -418,13 +418,9 @@ def narrow(
     manifest: Manifest, gm: int | None = None, local: int | None = None, tag: int | None = None
 ) -> Widths:
     """Returns the widths of the circuit, bits: the least that a manifest claims unless given."""
-    can = manifest.capabilities
-    least, most = can.tag_widths
-    return Widths(
-        gm or min(can.gm_data_widths),
-        local or min(can.local_data_widths),
-        tag or min(max(least, TAG_WIDTH), most),
-    )
+    least, most = manifest.capabilities.tag_widths
+    tag = tag or min(max(least, TAG_WIDTH), most)
+    return run_widths([manifest], gm, local, tag, narrowest=True)
 
 
 def prove_command(
@@ -457,8 +453,7 @@ def prove_command(
     started = time.monotonic()
     most = min(outstanding, manifest.capabilities.outstanding)
     print(
-        f"{manifest.title} ({manifest.slot}): GM {widths.gm}, local {widths.local}, tag "
-        f"{widths.tag} bits, {most} bursts in flight",
+        f"{manifest.title} ({manifest.slot}): {widths}, {most} bursts in flight",
         flush=True,
     )
     labels, result, stories = prove_dut(manifest, widths, most, depth, seconds, rules)

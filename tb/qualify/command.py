@@ -16,8 +16,8 @@ from tb.common.files import read_toml, write_json
 from tb.common.paths import ROOT, relative
 from tb.common.text import meant
 from tb.dut.manifest import Manifest
-from tb.dut.ports import Widths
 from tb.dut.profiles import run_profile, unlike
+from tb.dut.widths import Widths
 from tb.isa.profile import PROFILES, Profile
 from tb.qualify.equal import equivalent
 from tb.qualify.judge import (
@@ -130,7 +130,7 @@ def _qualify(
     engine = plant(sources, draw(sources, count, seed), folder)
     print(
         f"{sources.title}: {len(engine.mutants)} of {len(sources.points)} mutants, seed {seed}, "
-        f"profile {', '.join(map(str, profiles))}",
+        f"{widths}, profile {', '.join(map(str, profiles))}",
         flush=True,
     )
     campaign = Campaign(engine, widths, profiles, seed, tuple(tests) or tuple(TESTS))

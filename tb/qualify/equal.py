@@ -19,7 +19,7 @@ from pathlib import Path
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.dut.manifest import STANDARD_PARAMETERS, Manifest
-from tb.dut.ports import Widths
+from tb.dut.widths import Widths
 from tb.isa.profile import Profile
 from tb.prove.dut import reading
 from tb.prove.rtl import CIRCUIT, PROVEN, Unit, decide, run_yosys

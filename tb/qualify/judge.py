@@ -25,7 +25,7 @@ from typing import NamedTuple
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.common.processes import end_with_parent
-from tb.dut.ports import Widths
+from tb.dut.widths import Widths
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.profile import Profile
 from tb.qualify.mutants import PLUSARG, Mutant, Mutated, Sources, plant

@@ -322,7 +322,8 @@ class RunRecord(RunCounters, RunHead):
         programs: What was replayed.
         refused: Programs that could not run.
         counts: How many there are of both; None for a run of other tests.
-        claims: Sentences about engines whose manifests claim other knobs than the run's profile.
+        claims: Sentences about engines whose manifests claim other knobs than the run's
+            profile, or not the default widths.
         messages: What the design printed by severity tasks and assertions, and where it ended the
             simulation.
         design_errors: How many of them fail the run.

@@ -30,6 +30,13 @@ MIXED_LANGUAGES: tuple[SimulatorName, ...] = (
 )
 """Those whose builds by cocotb take VHDL beside Verilog."""
 
+DataWidth = Literal[128, 256, 512]
+
+DEFAULT_WIDTH: DataWidth = 256
+"""Width of the GM bus and of the local ports, bits, of engines that have it."""
+
+DEFAULT_TAG_WIDTH = 8
+
 DEFAULT_PROFILE = "seed"
 """Profile of the reference engines, and of records that name none."""
 
@@ -73,9 +80,9 @@ class RunSettings(BaseModel):
     seed: int = Field(1, ge=0, lt=2**63)
     transactions: int = Field(20000, ge=1, le=100_000_000)
     ops: tuple[str, ...] = ()
-    gm_width: Literal[128, 256, 512] = 256
-    local_width: Literal[128, 256, 512] = 256
-    tag_width: int = Field(8, ge=1, le=16)
+    gm_width: DataWidth = DEFAULT_WIDTH
+    local_width: DataWidth = DEFAULT_WIDTH
+    tag_width: int = Field(DEFAULT_TAG_WIDTH, ge=1, le=16)
     outstanding: int = Field(16, ge=1, le=64)
     duts: tuple[str, ...] = ()
     profile: str = ""

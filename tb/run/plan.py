@@ -16,8 +16,9 @@ from tb.common.paths import BUILD_ROOT, relative
 from tb.dut.manifest import Capabilities, Manifest, load_manifests, reference_manifests
 from tb.dut.profiles import run_profile, unlike
 from tb.dut.selection import select
+from tb.dut.widths import Widths, without_default
 from tb.isa.profile import SEED, Profile, using
-from tb.record.settings import RunSettings
+from tb.record.settings import DEFAULT_TAG_WIDTH, DEFAULT_WIDTH, RunSettings
 from tb.run.testlist import PlannedTest
 
 
@@ -47,9 +48,9 @@ class BuildPlan:
 
     sim: str
     manifests: tuple[Manifest, ...]
-    gm_width: int = 256
-    local_width: int = 256
-    tag_width: int = 8
+    gm_width: int = DEFAULT_WIDTH
+    local_width: int = DEFAULT_WIDTH
+    tag_width: int = DEFAULT_TAG_WIDTH
     outstanding: int = 16
     profile: Profile = SEED
     waves: bool = False
@@ -90,6 +91,11 @@ class BuildPlan:
         return relative(self.folder)
 
     @property
+    def widths(self) -> Widths:
+        """Its widths."""
+        return Widths(self.gm_width, self.local_width, self.tag_width)
+
+    @property
     def slots(self) -> tuple[str, ...]:
         """Slots that have an engine."""
         return tuple(manifest.slot for manifest in self.manifests)
@@ -119,7 +125,7 @@ class RunPlan:
         capabilities: Of the engines, by slot.
         constraints: Absolute path of the user's constraints, or empty.
         left_out: Sentences about the exclusions of the manifests.
-        claims: Sentences about manifests that claim another profile.
+        claims: Sentences about manifests that claim another profile, or not the default widths.
         warnings: Findings of the port check that do not forbid the run.
     """
 
@@ -195,7 +201,9 @@ def plan_run(
         capabilities,
         constraints,
         selected.left_out if settings.duts else [],
-        unlike(build.manifests, build.profile) if settings.duts else [],
+        [*unlike(build.manifests, build.profile), *without_default(build.manifests, build.widths)]
+        if settings.duts
+        else [],
         check_ports(build) if settings.duts and check else [],
     )
 
@@ -247,7 +255,6 @@ def check_ports(plan: BuildPlan) -> list[str]:
     Raises:
         PtoError: an engine does not keep the contract.
     """
-    from tb.dut.ports import Widths, require_ports  # its library is slow to import
+    from tb.dut.ports import require_ports  # its library is slow to import
 
-    widths = Widths(plan.gm_width, plan.local_width, plan.tag_width)
-    return [str(finding) for finding in require_ports(plan.manifests, widths)]
+    return [str(finding) for finding in require_ports(plan.manifests, plan.widths)]

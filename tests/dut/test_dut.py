@@ -13,8 +13,8 @@ from sequences.streams.speed import stream_names
 from tb.common.errors import PtoError
 from tb.dut.filelist import read_file_list
 from tb.dut.manifest import Capabilities, load_manifest, load_manifests, reference_manifests
-from tb.dut.ports import Widths
 from tb.dut.selection import exclusions
+from tb.dut.widths import Widths
 from tb.isa.ops import OPS, SLOTS
 from tb.isa.profile import A5, SEED
 from tb.prove.dut import prove_command

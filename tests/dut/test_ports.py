@@ -17,8 +17,9 @@ from tb.dut.manifest import (
     load_manifest,
     reference_manifests,
 )
-from tb.dut.ports import SHOWN, Widths, check_command, check_ports, require_ports
+from tb.dut.ports import SHOWN, check_command, check_ports, require_ports
 from tb.dut.scaffold import new_dut
+from tb.dut.widths import Widths
 from tb.isa.ops import SLOTS
 from tb.record.record import RunRecord
 from tb.record.settings import SIMULATOR_NAMES, RunSettings
@@ -308,6 +309,13 @@ def test_the_command(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert "demo (mte2): builds on icarus, questa alone" in lines
     assert lines[-1].startswith("next: make SIM=icarus TEST=directed DUT=")
+    demo.write_text(text.replace("gm_data_widths = [128, 256]", "gm_data_widths = [128]"))
+    other = new_dut("other", "mte3", folder=demo.parent / "other")
+    assert check_command([str(demo), str(other)]) == 0
+    *_, why, claimed, following = capsys.readouterr().out.splitlines()
+    assert says(why, "demo and other no GM_WIDTH")
+    assert claimed == "claimed: demo (mte2) claims GM_WIDTH 128, not 256; this run has 128"
+    assert following == f"next: make SIM=verilator TEST=directed DUT={demo}"
     demo.write_text(text)
     assert check_command([str(demo), str(demo.parent)]) == 0
     assert capsys.readouterr().out.endswith(f"DUT={demo}\n")

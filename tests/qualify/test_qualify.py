@@ -18,7 +18,7 @@ import pytest
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
 from tb.dut.manifest import Manifest, load_manifest, reference_manifests
-from tb.dut.ports import Widths
+from tb.dut.widths import Widths
 from tb.isa.profile import SEED
 from tb.qualify import command, equal, judge, mutants
 from tb.qualify.judge import BROKEN, EQUIVALENT, KILLED, SURVIVED, Verdict
@@ -256,7 +256,7 @@ CAMPAIGN = """\
 from pathlib import Path
 from tb.common.paths import ROOT
 from tb.dut.manifest import load_manifest
-from tb.dut.ports import Widths
+from tb.dut.widths import Widths
 from tb.qualify import command
 
 if __name__ == "__main__":

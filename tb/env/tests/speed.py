@@ -8,7 +8,6 @@ from pyuvm import uvm_subscriber
 
 from sequences.streams.speed import speed_streams
 from sequences.streams.workload import Workload, stream
-from tb.dut.manifest import DataWidth
 from tb.env.tests.directed import DirectedTest
 from tb.harness.items import Batch
 from tb.harness.knobs import PROFILES
@@ -16,7 +15,7 @@ from tb.isa.block import FrontEndError, OpBlock
 from tb.isa.rules import d_violations
 from tb.isa.spaces import Space
 from tb.record.failure import Failure
-from tb.record.settings import RunSettings
+from tb.record.settings import DataWidth, RunSettings
 from tb.record.speed import SpeedFigure
 
 NEAR, FAR = 8, 40

@@ -17,6 +17,7 @@ from tb.dut.manifest import Manifest, load_manifests
 from tb.dut.profile_text import read_profile
 from tb.dut.profiles import run_profile
 from tb.dut.selection import SELECTABLE, sendable
+from tb.dut.widths import DEFAULT, Widths, run_widths
 from tb.isa.profile import Profile
 from tb.record.settings import DEFAULT_PROFILE, RunSettings
 from tb.regress.plan.testplan import CODE_COVERAGE, Regression, RunSet, TestPlan
@@ -48,8 +49,7 @@ class _Combination:
     runs: RunSet
     test: PlannedTest
     sim: str
-    gm_width: int
-    local_width: int
+    widths: Widths
     profile: Profile
     ops: tuple[str, ...] = ()
     why_not: str = ""
@@ -58,8 +58,8 @@ class _Combination:
     def identity(self) -> tuple[object, ...]:
         """Everything but the seed that the names of its runs are made from."""
         runs = self.runs
-        rest = (runs.tag_width, runs.outstanding, runs.gm, runs.code_coverage, runs.label)
-        return (self.test.name, self.sim, self.gm_width, self.local_width, self.profile, *rest)
+        rest = (runs.outstanding, runs.gm, runs.code_coverage, runs.label)
+        return (self.test.name, self.sim, self.widths, self.profile, *rest)
 
 
 def config_name(settings: RunSettings, *, axi_pins: bool = False) -> str:
@@ -186,15 +186,21 @@ def _planned(
 ) -> Iterator[_Combination]:
     """Yields the combinations of each set; those of two sets are equal under one profile alone."""
     named = {sim for runs in regression.runs for sim in runs.sims}
+    plain = run_widths(manifests)
     for runs in regression.runs:
         for sim in _simulators(runs, named, sims):
-            for gm_width, local_width in runs.widths:
-                why = _lacks(manifests, sim, gm_width, local_width, runs.tag_width)
+            for widths in _widths(runs, plain):
+                why = _lacks(manifests, sim, widths)
                 ops, none = _ops(runs, manifests)
                 for test, profile in product(runs.tests, _profiles(runs, only)):
-                    yield _Combination(
-                        runs, tests[test], sim, gm_width, local_width, profile, ops, why or none
-                    )
+                    yield _Combination(runs, tests[test], sim, widths, profile, ops, why or none)
+
+
+def _widths(runs: RunSet, plain: Widths) -> list[Widths]:
+    """Returns the widths of a set, with those of a plain run in place of the default ones."""
+    tag = plain.tag if runs.tag_width == DEFAULT.tag else runs.tag_width
+    default, data = (DEFAULT.gm, DEFAULT.local), (plain.gm, plain.local)
+    return [Widths(*(data if pair == default else pair), tag) for pair in runs.widths]
 
 
 def _profiles(runs: RunSet, only: Profile | None) -> list[Profile]:
@@ -210,14 +216,14 @@ def _simulators(runs: RunSet, named: set[str], wanted: Sequence[str] | None) -> 
     return [sim for sim in chosen if not runs.code_coverage or sim in CODE_COVERAGE]
 
 
-def _lacks(manifests: Sequence[Manifest], sim: str, gm: int, local: int, tag: int) -> str:
+def _lacks(manifests: Sequence[Manifest], sim: str, widths: Widths) -> str:
     """Returns which engine does not have this simulator or these widths, or nothing."""
     for manifest in manifests:
         runs = f"on {sim}"
         try:
             manifest.check_simulator(sim)
-            runs = f"at GM {gm}, local {local}, tag {tag} bits"
-            manifest.check_run(gm, local, tag)
+            runs = f"at {widths}"
+            manifest.check_run(widths.gm, widths.local, widths.tag)
         except PtoError as error:
             return f"runs {runs} left out: {error.what}"
     return ""
@@ -241,9 +247,9 @@ def _job(one: _Combination, number: int, base_seed: int, duts: tuple[str, ...]) 
         test=test.name,
         transactions=runs.transactions or test.transactions,
         ops=one.ops,
-        gm_width=one.gm_width,
-        local_width=one.local_width,
-        tag_width=runs.tag_width,
+        gm_width=one.widths.gm,
+        local_width=one.widths.local,
+        tag_width=one.widths.tag,
         outstanding=runs.outstanding,
         duts=duts,
         profile=str(one.profile),

@@ -24,12 +24,12 @@ from tb.common.text import meant
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.stress import GROUPS
 from tb.coverage.view import FORMS
-from tb.dut.manifest import MAX_OUTSTANDING, MAX_TAG_WIDTH, MIN_TAG_WIDTH, DataWidth
+from tb.dut.manifest import MAX_OUTSTANDING, MAX_TAG_WIDTH, MIN_TAG_WIDTH
 from tb.dut.profile_text import read_profile
 from tb.dut.selection import SELECTABLE
 from tb.isa.ops import OPS
 from tb.isa.rules import RULES
-from tb.record.settings import DEFAULT_PROFILE
+from tb.record.settings import DEFAULT_PROFILE, DEFAULT_TAG_WIDTH, DEFAULT_WIDTH, DataWidth
 from tb.run.recipes import SIMULATORS
 from tb.run.testlist import PlannedTest
 
@@ -120,7 +120,8 @@ class RunSet(BaseModel):
     Attributes:
         tests: Names of planned tests.
         sims: Simulators.
-        widths: Pairs of GM and local data width, in bits.
+        widths: Pairs of GM and local data width, in bits. The default pair stands for the widths of
+            the engines under test (:func:`tb.dut.widths.run_widths`).
         profiles: Profiles, as ``PROFILE=`` takes them.
         seeds: Most seeds of each combination, ``"all"`` for as many as are asked for.
         transactions: Instead of the number of the planned test.
@@ -137,12 +138,14 @@ class RunSet(BaseModel):
 
     tests: tuple[str, ...] = Field(min_length=1)
     sims: tuple[str, ...] = Field(("verilator",), min_length=1)
-    widths: tuple[tuple[DataWidth, DataWidth], ...] = Field(((256, 256),), min_length=1)
+    widths: tuple[tuple[DataWidth, DataWidth], ...] = Field(
+        ((DEFAULT_WIDTH, DEFAULT_WIDTH),), min_length=1
+    )
     profiles: tuple[str, ...] = Field((DEFAULT_PROFILE,), min_length=1)
     seeds: Literal["all"] | StrictInt = "all"
     transactions: int | None = Field(None, ge=1, le=100_000_000, strict=True)
     ops: tuple[str, ...] = ()
-    tag_width: int = Field(8, ge=MIN_TAG_WIDTH, le=MAX_TAG_WIDTH, strict=True)
+    tag_width: int = Field(DEFAULT_TAG_WIDTH, ge=MIN_TAG_WIDTH, le=MAX_TAG_WIDTH, strict=True)
     outstanding: int = Field(16, ge=1, le=MAX_OUTSTANDING, strict=True)
     gm: Literal["hdl", "cocotbext"] = "hdl"
     code_coverage: StrictBool = False

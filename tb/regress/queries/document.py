@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tb.record.settings import DEFAULT_PROFILE
+from tb.record.settings import DEFAULT_PROFILE, DEFAULT_TAG_WIDTH
 from tb.regress.plan.expand import expand
 from tb.regress.plan.testplan import PYTEST, Behaviour, Regression, RunSet, TestPlan, load_testplan
 
@@ -50,7 +50,7 @@ def _runs(runs: RunSet) -> str:
     widths = ", ".join(f"{gm}/{local}" for gm, local in runs.widths)
     length = str(runs.transactions or "")
     more = [
-        f"tags of {runs.tag_width} bits" if runs.tag_width != 8 else "",
+        f"tags of {runs.tag_width} bits" if runs.tag_width != DEFAULT_TAG_WIDTH else "",
         f"{runs.outstanding} bursts in flight" if runs.outstanding != 16 else "",
         "GM by cocotbext-axi" if runs.gm != "hdl" else "",
         "code coverage" if runs.code_coverage else "",

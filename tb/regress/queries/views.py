@@ -18,7 +18,7 @@ from tb.coverage.export.code import CodeView
 from tb.coverage.model import Coverage
 from tb.record.failure import Failure
 from tb.record.outside import OutsideGroup
-from tb.record.settings import DEFAULT_PROFILE
+from tb.record.settings import DEFAULT_PROFILE, DEFAULT_TAG_WIDTH, DEFAULT_WIDTH
 from tb.record.shrunk import Shrunk
 from tb.regress.plan.testplan import Known as Known
 
@@ -164,8 +164,8 @@ class RunRow:
     seed: int
     transactions: int
     sent: int = 0
-    gm_width: int = 256
-    local_width: int = 256
+    gm_width: int = DEFAULT_WIDTH
+    local_width: int = DEFAULT_WIDTH
     duts: tuple[str, ...] = ()
     profile: str = DEFAULT_PROFILE
     seconds: float = 0.0
@@ -180,7 +180,7 @@ class RunRow:
     simulator: str = ""
     code_coverage: bool = False
     config: str = ""
-    tag_width: int = 8
+    tag_width: int = DEFAULT_TAG_WIDTH
     outstanding: int = 16
     gm: str = "hdl"
 

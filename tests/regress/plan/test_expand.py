@@ -19,6 +19,7 @@ from tb.regress.plan.testplan import TestPlan, load_testplan
 from tb.regress.workers.job import Job
 from tb.run.plan import BuildPlan
 from tb.run.testlist import load_plan
+from tests.wording import says
 
 BEHAVIOUR = """\
 [[behaviour]]
@@ -243,15 +244,51 @@ def test_engines_under_test_are_sent_what_they_take(tmp_path: Path) -> None:
     plan, dut = plan_of(tmp_path), manifest(tmp_path, "mte_gm_ub")
     jobs = expand(plan, "short", seeds=1, base_seed=1, duts=[dut])
     assert set(keys(jobs)) == {
+        "random-verilator-gm128-local256-s0001",
+        "stress-verilator-gm128-local256-s0001",
+        "illegal-verilator-gm128-local256-s0001",
+        "illegal-icarus-gm128-local256-s0001",
         "illegal-verilator-gm128-local512-s0001",
         "illegal-icarus-gm128-local512-s0001",
+        "directed-verilator-gm128-local256-cov-s0001",
     }
     assert all(job.settings.duts == (dut,) for job in jobs)
     assert "DUT=" in jobs[0].settings.command()
+    assert left_out(plan, "short", duts=[dut]) == left_out(plan, "short") == []
+
+
+@pytest.mark.parametrize(
+    ("claims", "width", "excluded"),
+    [
+        ("[128]", 128, []),
+        ("[128, 512]", 512, []),
+        ("[256, 512]", 256, [128]),
+        ("[512]", 512, [128]),
+    ],
+)
+def test_runs_at_the_default_widths_are_at_those_of_the_engines(
+    claims: str, width: int, excluded: list[int], tmp_path: Path
+) -> None:
+    plan, dut = plan_of(tmp_path), manifest(tmp_path, "mte_gm_ub", widths=claims)
+    jobs = expand(plan, "short", seeds=1, base_seed=1, duts=[dut])
+    found = {(job.settings.gm_width, job.settings.local_width) for job in jobs}
+    assert found == {(width, 256), *([] if excluded else [(128, 512)])}
     assert left_out(plan, "short", duts=[dut]) == [
-        "runs at GM 256, local 256, tag 8 bits left out: copier has no GM_WIDTH of 256 bits"
+        f"runs at GM {gm}, local 512, tag 8 bits left out: copier has no GM_WIDTH of {gm} bits"
+        for gm in excluded
     ]
-    assert left_out(plan, "short") == []
+
+
+def test_engines_that_share_no_width_have_no_regression(tmp_path: Path) -> None:
+    duts = []
+    for slot, op, claims in (("mte2", "mte_gm_ub", "[128]"), ("mte3", "mte_ub_gm", "[512]")):
+        (tmp_path / slot).mkdir()
+        duts.append(manifest(tmp_path / slot, op, f'name = "of_{slot}"\n', claims))
+        path = tmp_path / slot / "dut.toml"
+        path.write_text(path.read_text().replace('slot = "mte2"', f'slot = "{slot}"'))
+    with pytest.raises(PtoError) as caught:
+        expand(load_testplan(), "nightly", seeds=1, base_seed=1, duts=duts)
+    assert says(str(caught.value), "of_mte2 and of_mte3 no GM_WIDTH 128 bits 512 bits")
 
 
 def test_runs_on_simulators_that_an_engine_does_not_support_are_left_out_and_told(
@@ -267,11 +304,14 @@ def test_runs_on_simulators_that_an_engine_does_not_support_are_left_out_and_tol
 
 
 def test_engines_that_take_nothing_of_it_are_told(tmp_path: Path) -> None:
-    plan, dut = plan_of(tmp_path), manifest(tmp_path, "mte_gm_l1")
+    head, _, illegal, _ = RUNS.split("[[regression.runs]]")
+    runs = f"[[regression.runs]]{illegal}"
+    wide = '[[regression.runs]]\ntests = ["random"]\nwidths = [[512, 512]]\n'
+    plan, dut = plan_of(tmp_path, head + runs + wide), manifest(tmp_path, "mte_gm_l1")
     with pytest.raises(PtoError) as caught:
         expand(plan, "short", seeds=1, base_seed=1, duts=[dut])
     assert "runs of mte_gm_ub, copy_gm_to_ubuf left out: no engine" in caught.value.remedy
-    assert "copier has no GM_WIDTH of 256 bits" in caught.value.remedy
+    assert "copier has no GM_WIDTH of 512 bits" in caught.value.remedy
 
 
 def test_examples_run_the_whole_regression() -> None:
