@@ -127,7 +127,7 @@ def expand(
         raise PtoError(f"SEEDS is {seeds}", where="SEEDS= or --seeds", legal=f"1 to {MAX_SEEDS}")
     found = plan.find(regression)
     tests = load_plan() if planned is None else planned
-    all_of_it = list(_combinations(found, tests, load_manifests(duts), sims, profile))
+    all_of_it = list(_combinations(found, tests, load_manifests(duts), sims, profile, base_seed))
     kept = [one for one in all_of_it if not one.why_not]
     if not kept:
         raise PtoError(
@@ -167,11 +167,12 @@ def _combinations(
     manifests: Sequence[Manifest],
     sims: Sequence[str] | None,
     profile: str = "",
+    base_seed: int = 0,
 ) -> Iterator[_Combination]:
     """Yields test, simulator, widths and profile of every run, in the order of the plan."""
     only = run_profile(profile, manifests) if profile or manifests else None
     seen: set[tuple[object, ...]] = set()
-    for one in _planned(regression, tests, manifests, sims, only):
+    for one in _planned(regression, tests, manifests, sims, only, base_seed):
         if one.identity not in seen:
             seen.add(one.identity)
             yield one
@@ -183,14 +184,19 @@ def _planned(
     manifests: Sequence[Manifest],
     sims: Sequence[str] | None,
     only: Profile | None,
+    base_seed: int,
 ) -> Iterator[_Combination]:
     """Yields the combinations of each set; those of two sets are equal under one profile alone."""
     named = {sim for runs in regression.runs for sim in runs.sims}
     plain = run_widths(manifests)
     for runs in regression.runs:
         for sim in _simulators(runs, named, sims):
-            for widths in _widths(runs, plain):
-                why = _lacks(manifests, sim, widths)
+            lacks = {widths: _lacks(manifests, sim, widths) for widths in _widths(runs, plain)}
+            can = [widths for widths, why in lacks.items() if not why]
+            chosen = [can[base_seed % len(can)]] if runs.in_turn and can else can
+            for widths, why in lacks.items():
+                if not why and widths not in chosen:
+                    continue
                 ops, none = _ops(runs, manifests)
                 for test, profile in product(runs.tests, _profiles(runs, only)):
                     yield _Combination(runs, tests[test], sim, widths, profile, ops, why or none)

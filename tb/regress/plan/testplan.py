@@ -122,6 +122,7 @@ class RunSet(BaseModel):
         sims: Simulators.
         widths: Pairs of GM and local data width, in bits. The default pair stands for the widths of
             the engines under test (:func:`tb.dut.widths.run_widths`).
+        in_turn: A regression run takes one of the pairs, by its seed.
         profiles: Profiles, as ``PROFILE=`` takes them.
         seeds: Most seeds of each combination, ``"all"`` for as many as are asked for.
         transactions: Instead of the number of the planned test.
@@ -141,6 +142,7 @@ class RunSet(BaseModel):
     widths: tuple[tuple[DataWidth, DataWidth], ...] = Field(
         ((DEFAULT_WIDTH, DEFAULT_WIDTH),), min_length=1
     )
+    in_turn: StrictBool = False
     profiles: tuple[str, ...] = Field((DEFAULT_PROFILE,), min_length=1)
     seeds: Literal["all"] | StrictInt = "all"
     transactions: int | None = Field(None, ge=1, le=100_000_000, strict=True)

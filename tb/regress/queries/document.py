@@ -54,6 +54,7 @@ def _runs(runs: RunSet) -> str:
         f"{runs.outstanding} bursts in flight" if runs.outstanding != 16 else "",
         "GM by cocotbext-axi" if runs.gm != "hdl" else "",
         "code coverage" if runs.code_coverage else "",
+        "one pair of widths in turn, by the seed" if runs.in_turn else "",
         f"ops {_codes(runs.ops)}" if runs.ops else "",
         "" if runs.profiles == (DEFAULT_PROFILE,) else f"profiles {_codes(runs.profiles)}",
     ]
