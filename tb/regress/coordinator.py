@@ -125,7 +125,9 @@ class Coordinator:
         self.regression = regression
         self.folder = folder
         self.workers = workers
-        self.schedule = Schedule(jobs, store.expected_seconds(manifest_hash))
+        self.schedule = Schedule(
+            jobs, store.expected_seconds(manifest_hash), cheap_first=limits.seconds > 0
+        )
         self.tally = Tally(planned=len(jobs))
         self._limits = limits
         self._progress = progress

@@ -128,12 +128,7 @@ def verdict(view: RegressionView) -> Verdict:
     else:
         sentences.append("no run was done")
     if figures.not_run:
-        why = {
-            "budget": f": the budget of {duration(regression_run.budget_seconds)} was used up",
-            "failures": ": enough runs had failed",
-            "interrupted": ": the regression run was interrupted",
-            "running": " yet: the regression run is still active",
-        }.get(regression_run.status, "")
+        why = regression_run.why_not_run(duration)
         sentences.append(f"{number(figures.not_run)} of {figures.planned} planned did not run{why}")
     if len(view.failing) < failed:
         sentences.append(f"{number(failed - len(view.failing))} failed as known")

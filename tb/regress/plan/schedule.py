@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selects the next job: builds before the runs that need them, within the budget."""
+"""Selects the next job: builds before the runs that need them, cheap ones first in a budget."""
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +12,9 @@ from tb.regress.workers.job import Job
 BUILD_SECONDS = 20.0
 """A build is not begun with less time left: one that is there already takes a second, no other one
 could end."""
+
+_BUILD_COST, _COSTS = 60.0, {"icarus": 2.0}
+"""Guesses of what a build takes, by simulator, to compare runs that need one."""
 
 BUILD_TIMEOUT = 3600.0
 """What it may take: large engines on a busy machine."""
@@ -41,14 +44,19 @@ class Schedule:
     Args:
         runs: Planned runs in the order in which they are wanted.
         seconds: Mean duration of earlier runs by kind; a job's own guess where there is none.
+        cheap_first: Begin with the runs that take least among those of one seed number, with
+            their share of a build, and no build before its runs are due: for a budget.
     """
 
-    def __init__(self, runs: Sequence[Job], seconds: Mapping[Kind, float]) -> None:
-        self._waiting: deque[Job] = deque(runs)
+    def __init__(
+        self, runs: Sequence[Job], seconds: Mapping[Kind, float], *, cheap_first: bool = False
+    ) -> None:
         self._first: deque[Job] = deque()
         self._builds: dict[str, _Build] = {}
         self._known = dict(seconds)
         self._seen: dict[Kind, tuple[float, int]] = defaultdict(lambda: (0.0, 0))
+        self._cheap_first = cheap_first
+        self._waiting: deque[Job] = deque(self._by_cost(runs) if cheap_first else runs)
         for job in runs:
             if job.config not in self._builds:
                 self._builds[job.config] = _Build(
@@ -61,6 +69,18 @@ class Schedule:
                         }
                     )
                 )
+
+    def _by_cost(self, runs: Sequence[Job]) -> list[Job]:
+        """Returns runs by seed number, and those of one number by cost."""
+        rounds = [job.key.rpartition("-s")[2] for job in runs]
+        shares = Counter(zip(rounds, (job.config for job in runs), strict=True))
+
+        def order(item: tuple[str, Job]) -> tuple[str, float]:
+            number, job = item
+            build = _COSTS.get(job.settings.sim, _BUILD_COST)
+            return number, self.expected(job) + build / shares[number, job.config]
+
+        return [job for _, job in sorted(zip(rounds, runs, strict=True), key=order)]
 
     def __len__(self) -> int:
         return len(self._waiting) + len(self._first)
@@ -103,17 +123,17 @@ class Schedule:
     def next(self, seconds_left: float) -> Job | None:
         """Returns the next job that can begin and that fits into the time left, or None.
 
-        Reruns and lost jobs go first, then builds, then runs in the order of the plan; a run that
-        takes too long makes room for shorter ones behind it.
+        Reruns and lost jobs go first, then builds, then runs in the order of the plan; with
+        ``cheap_first`` a build when its first run is due. A run that takes too long makes room for
+        shorter ones behind it.
         """
         for _ in range(len(self._first)):
             job = self._first.popleft()
             if self.expected(job) * CAUTION <= seconds_left:
                 return job
             self._first.append(job)
-        for item in self._builds.values():
-            if not item.begun and item.job.expected_seconds <= seconds_left:
-                item.begun = True
+        for item in () if self._cheap_first else self._builds.values():
+            if self._begins(item, seconds_left):
                 return item.job
         tried: set[Kind] = set()
         for job in self._waiting:
@@ -122,10 +142,19 @@ class Schedule:
                 continue
             tried.add(kind)
             item = self._builds[job.config]
+            if self._begins(item, seconds_left):
+                return item.job
             if item.inputs and self.expected(job) * CAUTION <= seconds_left:
                 self._waiting.remove(job)
                 return self._ready(job)
         return None
+
+    @staticmethod
+    def _begins(item: _Build, seconds_left: float) -> bool:
+        """Tells whether a build begins now, and notes that it has begun."""
+        begins = not item.begun and item.job.expected_seconds <= seconds_left
+        item.begun |= begins
+        return begins
 
     def _ready(self, job: Job) -> Job:
         return job.model_copy(update={"inputs": self._builds[job.config].inputs})

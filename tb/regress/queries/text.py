@@ -213,7 +213,11 @@ def closing(view: RegressionView, page: str, *, passed: bool) -> RenderableType:
     lines = [
         f"runs       {figures.done} of {figures.planned} done: {figures.passed} passed, "
         f"{figures.failed} failed, {figures.flaky} of them flaky"
-        + (f"; {figures.not_run} not run" if figures.not_run else ""),
+        + (
+            f"; {figures.not_run} not run{regression_run.why_not_run(duration)}"
+            if figures.not_run
+            else ""
+        ),
         f"time       {duration(figures.wall_seconds)}, {figures.runs_per_minute:.1f} runs/minute; "
         f"{figures.builds} builds in {figures.build_seconds:.1f} s",
         f"work       {figures.transactions} transactions, {figures.bytes_checked} bytes checked, "

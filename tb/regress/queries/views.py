@@ -7,7 +7,7 @@ percentages are from 0 to 100.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -127,6 +127,18 @@ class RegressionRun:
     coverage: float | None = None
     groups: Mapping[str, float] = field(default_factory=dict)
     code: Mapping[str, float] = field(default_factory=dict)
+
+    def why_not_run(self, shown: Callable[[float], str]) -> str:
+        """Returns why planned runs were not done, to follow their number; ``shown`` is for times.
+
+        Empty where the status does not say it.
+        """
+        return {
+            "budget": f": the budget of {shown(self.budget_seconds)} was used up",
+            "failures": ": enough runs had failed",
+            "interrupted": ": the regression run was interrupted",
+            "running": " yet: the regression run is still active",
+        }.get(self.status, "")
 
 
 @dataclass(frozen=True)

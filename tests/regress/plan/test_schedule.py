@@ -41,6 +41,42 @@ def test_builds_come_before_the_runs_that_need_them() -> None:
     assert len(schedule) == 0
 
 
+def test_in_a_budget_cheap_runs_of_the_first_seeds_come_first() -> None:
+    """A build that takes longer begins when its runs are due, the one of most runs first."""
+
+    def of(sim: str, config: str, test: str, number: int = 1, expected: float = 5.0) -> Job:
+        job = run(f"{test}-{config}-s{number:04d}", config, test, expected)
+        return job.model_copy(update={"settings": RunSettings(test=test, sim=sim)})
+
+    jobs = [
+        of("verilator", "few", "random", expected=1.0),
+        of("verilator", "many", "random", expected=9.0),
+        of("verilator", "many", "stress", expected=2.0),
+        of("verilator", "many", "legal", expected=5.0),
+        of("icarus", "short", "random", expected=8.0),
+        of("icarus", "short", "stress", expected=4.0),
+        of("icarus", "short", "stress", number=2, expected=4.0),
+    ]
+    schedule = Schedule(jobs, {}, cheap_first=True)
+    assert keys(schedule) == ["build-short", "build-many", "build-few"]
+    schedule = Schedule(jobs, {}, cheap_first=True)
+    begun = [schedule.next(PLENTY)]
+    schedule.built("short", "d")
+    begun += [schedule.next(PLENTY) for _ in range(3)]
+    schedule.built("many", "d")
+    first = ["build-short", "stress-short-s0001", "random-short-s0001", "build-many"]
+    assert [job.key for job in begun if job] == first
+    assert keys(schedule) == [
+        *(f"{test}-many-s0001" for test in ("stress", "legal", "random")),
+        *("build-few", "stress-short-s0002"),
+    ]
+    late = Schedule(jobs, {kind_of(jobs[5]): 90.0}, cheap_first=True)
+    late.next(PLENTY)
+    late.built("short", "d")
+    assert keys(late, BUILD_SECONDS / 2) == ["random-short-s0001"], "no build begins that late"
+    assert keys(Schedule(jobs, {}))[0] == "build-few", "without a budget in the order of the plan"
+
+
 def test_runs_of_a_failed_build_are_given_up_and_no_others() -> None:
     schedule = Schedule([run("x"), run("y", "b"), run("z")], {})
     keys(schedule)

@@ -114,6 +114,7 @@ def test_closing_lines_of_a_regression_run_that_failed(view: RegressionView) -> 
     figures = view.regression_run.figures
     assert lines[-1].startswith("FAIL regression run 2026-11-19.1 (budget)")
     assert lines[-1].endswith("page: sim_build/x/index.html")
+    assert lines[0].endswith(f"; {figures.not_run} not run: the budget of 10:00 was used up")
     whole = "\n".join(lines)
     assert f"{figures.transactions} transactions" in whole
     assert f"{figures.runs_per_minute:.1f} runs/minute" in whole
