@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ import typer
 from tb.cli import dut, explain, programs, regress, run, tools
 from tb.common.errors import PtoError
 from tb.common.paths import ROOT
+from tb.common.schema import breach
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.run,
@@ -118,12 +120,35 @@ def output_errors() -> Iterator[None]:
         ) from None
 
 
+def of_typer(error: typer.TyperException) -> PtoError:
+    """Returns an error of the library of the command line with its place and what is legal."""
+    said = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    inside = context is not None and context.parent is not None
+    command = f"pto-dv {context.info_name}" if inside else "pto-dv"
+    names = [max(param.opts, key=len) for param in context.command.params] if inside else COMMANDS
+    option = re.search(r"'(--?[\w-]+|[a-z_]+)'", said)
+    legal = ", ".join(names) or "no argument and no option"
+    if broken := getattr(error.__cause__, "errors", None):  # of pydantic
+        said, legal = breach({**broken()[0], "loc": ("",)}, option[1] if option else said, None)
+    return PtoError(
+        said,
+        where=f"{command} {option[1]}" if option and inside else command,
+        legal=legal,
+        remedy=f"{command} --help describes them",
+    )
+
+
 def main() -> None:
     """Entry point: user errors end with one clear message and their exit code."""
     try:
         with output_errors():
             require_clone()
-            app()
+            try:  # Without arguments the library prints the help.
+                code = app(standalone_mode=len(sys.argv) == 1)
+            except typer.TyperException as error:
+                raise of_typer(error) from None
+        sys.exit(code or 0)
     except PtoError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

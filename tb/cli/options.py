@@ -12,6 +12,7 @@ import typer
 
 from tb.common.errors import PtoError
 from tb.common.paths import BUILD_ROOT
+from tb.common.schema import breach
 from tb.common.text import comma_list
 
 DEFAULT_SEED = 1
@@ -205,7 +206,16 @@ def settings_errors() -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
+        from tb.record.settings import RunSettings
+
         first = error.errors()[0]
+        field = str(first["loc"][0])
+        option = f"--{field.replace('_', '-')}"
+        what, legal = breach(first, option, RunSettings)
+        variable = {"watchdog_clocks": "WATCHDOG= or "}.get(field, "")
         raise PtoError(
-            f"{'.'.join(map(str, first['loc']))}: {first['msg']}", where="the options"
+            what,
+            where=f"{variable}{option}",
+            legal=legal,
+            remedy="give a legal value, or leave it out for the default",
         ) from None

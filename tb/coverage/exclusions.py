@@ -27,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
+from tb.common.schema import breach
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import Coverage, CoverGroup, GroupCounts
 from tb.coverage.stress import GROUPS
@@ -142,11 +143,9 @@ def checked(kind: type[_Entry], data: Any, where: str, legal: str) -> _Entry:
         return kind.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        raise PtoError(
-            f"{'.'.join(map(str, first['loc'])) or 'the entry'}: {first['msg']}",
-            where=where,
-            legal=legal,
-        ) from None
+        name = ".".join(map(str, first["loc"]))
+        what, range_ = breach(first, f"key {name}" if name else "the entry", kind)
+        raise PtoError(what, where=where, legal=f"{range_}; {legal}" if range_ else legal) from None
 
 
 def _entry(data: Any, where: str, groups: Mapping[str, Sequence[CoverGroup]]) -> Excluded:

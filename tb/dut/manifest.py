@@ -28,7 +28,7 @@ from pydantic_core import PydanticCustomError
 from tb.common.errors import PtoError
 from tb.common.files import is_special, read_toml, unfit
 from tb.common.paths import ROOT
-from tb.common.schema import breach, keys_of
+from tb.common.schema import breach
 from tb.common.text import meant
 from tb.dut.contract import PARAMETERS
 from tb.dut.filelist import VHDL_SUFFIXES, FileList, read_file_list
@@ -333,8 +333,8 @@ def _of_schema(error: ValidationError, path: Path) -> PtoError:
     first = error.errors()[0]
     key, name = ".".join(map(str, first["loc"])), str(first["loc"][-1])
     inside = first["loc"][:-1] == ("capabilities",)
-    keys = keys_of(Capabilities if inside else Manifest)
-    what, legal = breach(first, f"manifest key {key}", keys)
+    model = Capabilities if inside else Manifest
+    what, legal = breach(first, f"manifest key {key}", model)
     if what.endswith("is unknown") and name in Capabilities.model_fields:
         what += f"; {key} belongs into [capabilities]"
     remedy = "docs/plug-in.md lists the keys of a manifest"

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tb.common.errors import PtoError
 from tb.common.files import regular
+from tb.common.schema import breach
 
 USER_TEST_ENV = "PTO_USER_TEST"
 """Environment variable with the file of a user's test, for the simulation."""
@@ -198,9 +199,8 @@ def _describe(path: Path, class_name: str) -> dict[str, Any]:
         )
     except ValidationError as error:
         first = error.errors()[0]
-        raise PtoError(
-            f"{class_name}.{first['loc'][0]} is {first['input']!r}: {first['msg']}", where=line
-        ) from None
+        what, legal = breach(first, f"{class_name}.{first['loc'][0]}", UserTest)
+        raise PtoError(what, where=line, legal=legal, remedy="correct the attribute") from None
     return test.model_dump()
 
 

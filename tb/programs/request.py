@@ -190,7 +190,7 @@ def _validated(data: Mapping[str, Any], where: Callable[[Loc], str], manual: str
     else:
         name = where(loc) if len(loc) == 1 else str(loc[-1])
     model = TABLES[str(loc[0])] if table else Setup
-    what, legal = breach(first, name, model.model_fields)
+    what, legal = breach(first, name, model)
     raise PtoError(what, where=where(loc), legal=legal, remedy=manual)
 
 

@@ -71,8 +71,8 @@ def test_package_indices_refuse_the_wheel() -> None:
         (["--local-width", "wide"], ["LOCAL_WIDTH is 'wide'"]),
         (["--profile", "a6"], ["profile 'a6'", "seed or a5", "PROFILE="]),
         (["--repro", "5,x"], ["REPRO is '5,x'", "separated by commas"]),
-        (["--watchdog-clocks", "1"], ["watchdog_clocks"]),
-        (["--mismatch-limit", "0"], ["mismatch_limit"]),
+        (["--watchdog-clocks", "99"], ["watchdog-clocks is 99", "WATCHDOG=", "100..2147483647"]),
+        (["--mismatch-limit", "0"], ["mismatch-limit is 0", "1 or more"]),
     ],
 )
 def test_bad_argument(arguments: list[str], words: list[str], tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Valida
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
 from tb.common.paths import ROOT
-from tb.common.schema import breach, keys_of
+from tb.common.schema import breach
 from tb.common.text import meant
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.stress import GROUPS
@@ -355,7 +355,7 @@ def _of_schema(error: ValidationError, data: Mapping[str, Any], lines: _Lines) -
         word = str(keys[0]) if keys else ""
         where = lines.where(kind, place[1], _name_of(data, kind, place[1]), word, runs)
     key = str(keys[0]) if keys else kind
-    what, legal = breach(first, f"key {key}", keys_of(model))
+    what, legal = breach(first, f"key {key}", model)
     return PtoError(what, where=where, legal=legal)
 
 

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
-from tb.common.schema import breach, keys_of
+from tb.common.schema import breach
 from tb.regress.workers.cluster import PATIENCE_SECONDS
 
 Patience = Annotated[float, Field(gt=0, strict=True)]
@@ -152,7 +152,7 @@ def _of_schema(error: ValidationError, path: Path) -> PtoError:
     words = [name for at, name in enumerate(place) if at != 1 or place[0] != "workers"]
     if "database" in place:
         first["input"] = None  # it may be a password
-    what, legal = breach(first, ".".join(words), keys_of(model))
+    what, legal = breach(first, ".".join(words), model)
     if first["type"].startswith("union_tag"):
         what = "workers.kind " + ("is missing" if "not_found" in first["type"] else "is unknown")
         legal = "local, dask, slurm, lsf, sge, pbs"
