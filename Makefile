@@ -195,6 +195,32 @@ NEAREST = $(shell python3 -c 'import difflib, sys; print(*difflib.get_close_matc
 $(if $(UNKNOWN),$(error make $(GOALS) has no variable $(UNKNOWN)$(or $(NEAREST:%=; did you mean %?),.) \
   It takes $(TAKEN); make help describes them))
 
+# --- checks before anything is installed, built or simulated ----------------------------------------
+
+TARGETS := run program check test nightly bench prove-arith prove-rtl qualify lint synth doctor licenses \
+  setup help clean distclean icarus fst force
+NO_TARGET := $(firstword $(filter-out $(TARGETS) .venv/%,$(GOALS)))
+CLOSE = $(shell python3 -c 'import difflib, sys; print(*difflib.get_close_matches(sys.argv[1], sys.argv[2:], 1))' \
+  $(call quote,$(NO_TARGET)) $(TARGETS) 2>/dev/null)
+$(if $(NO_TARGET),$(error make has no target $(NO_TARGET)$(or $(CLOSE:%=; did you mean %?),.) \
+  Legal are $(TARGETS); make help describes them))
+
+# Makefiles of Verilator, scripts of Yosys and recipes have the path of the checkout without quotes.
+$(if $(shell case "$$PWD" in (*[[:space:]\'\"\$$\`\\\;\&\|\<\>\(\)\*\?\#\!:{}]*) echo no;; esac),$(error the path \
+  of the checkout is '$(CURDIR)', with a character that Verilator or make cannot take. \
+  Legal are letters, digits and -/._+@%,=~: move the checkout))
+
+SUITABLE := import sys; sys.exit(sys.version_info < (3, 11))
+$(if $(PYTHON),$(if $(filter 0,$(shell $(call quote,$(PYTHON)) -c '$(SUITABLE)' >/dev/null 2>&1; echo $$?)),,$(error \
+  PYTHON is '$(PYTHON)', which is missing or older than 3.11. Name Python 3.11 or newer, or leave PYTHON out)))
+
+# Without a Python that can, set-up ends with an error of its own.
+CHECKED := JSON PTO_BUILDS PTO_SHARE CONSTRAINTS ARGS
+$(if $(shell for python in $(call quote,$(PYTHON)) python3.11 python3 python3.12 python3.13 python3.14; do \
+  [ -f tb/setup/arguments.py ] && "$$python" -c '$(SUITABLE)' >/dev/null 2>&1 || continue; \
+  "$$python" -B -m tb.setup.arguments $(firstword $(GOALS)) \
+    $(foreach name,$(CHECKED),$(call quote,$(name)=$($(name)))) >&2 || echo no; break; done),$(error nothing was done))
+
 # Our variables and make's own must not reach the simulators' makefiles, nor cocotb, which reads WAVES.
 PY := env -u PYTHONHOME -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u %) $(NIGHT_VARIABLES:%=-u %) $(PROGRAM_VARIABLES:%=-u %) $(patsubst %,-u %,$(filter-out PTO_%,$(MAKE_VARIABLES))) .venv/bin/python
 

@@ -7,12 +7,14 @@ import errno
 import json
 import os
 import re
+import stat
 import tempfile
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tb.common.errors import PtoError
+from tb.common.paths import resolved
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -43,6 +45,32 @@ def unfit(path: Path, *, folder: bool = False) -> str:
     if not path.exists():
         return "does not exist"
     return f"is {'a device or a pipe' if is_special(path) else 'a file' if folder else 'a folder'}"
+
+
+def unwritable(path: Path) -> str:
+    """Returns why a file cannot be written; nothing if it can, or if its folder is to be made.
+
+    A file without a name is made and removed: permissions do not hold for root, and do not tell of
+    a medium that is mounted read-only.
+    """
+    try:
+        if is_special(path):
+            found, null = path.stat(), Path(os.devnull).stat().st_rdev
+            if stat.S_ISCHR(found.st_mode) and found.st_rdev != null:
+                with path.open("wb", buffering=0) as file:
+                    return "" if file.isatty() else "it is a device"
+            return "it is a device" if stat.S_ISBLK(found.st_mode) else ""
+        if path.is_dir():
+            return "it is a folder"
+        if resolved(path).is_symlink():
+            return "it is a link in a circle"
+        folder = resolved(path).parent
+        while not os.path.lexists(folder):
+            folder = folder.parent
+        with tempfile.TemporaryFile(dir=folder):
+            return ""
+    except OSError as error:
+        return str(error.strerror or error)
 
 
 def read_toml(path: Path, what: str, remedy: str) -> tuple[str, dict[str, Any]]:
@@ -85,7 +113,7 @@ def remove_file(path: Path) -> None:
     Devices, pipes and sockets are left alone: whoever may write ``/dev`` would lose ``/dev/null``.
     """
     if not is_special(path):
-        path.resolve().unlink(missing_ok=True)
+        resolved(path).unlink(missing_ok=True)
 
 
 def write_bytes(path: Path, data: bytes, *, remedy: str = REMEDY) -> None:
@@ -101,7 +129,7 @@ def write_bytes(path: Path, data: bytes, *, remedy: str = REMEDY) -> None:
         if is_special(path):
             path.write_bytes(data)
             return
-        path = path.resolve()
+        path = resolved(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,9 +25,14 @@ RESULT_ENV = "PTO_RESULT"
 """Environment variable with the path of the result file a simulation writes at its end."""
 
 
+def resolved(path: Path) -> Path:
+    """Returns an absolute path without links; links in a circle stay, and opening them fails."""
+    return Path(os.path.realpath(path))
+
+
 def relative(path: Path) -> str:
     """Returns a path relative to the top of the project, if it is below it."""
     try:
-        return str(path.resolve().relative_to(ROOT))
+        return str(resolved(path).relative_to(ROOT))
     except ValueError:
         return str(path)

@@ -62,7 +62,7 @@ def _range(first: Mapping[str, Any], model: Any) -> str:
     if first["type"] not in _BOUNDS:
         return ""
     field = model.model_fields.get(str(first["loc"][-1]))
-    ends = {}
+    ends: dict[str, Any] = {}
     for one in field.metadata if field else ():
         ends |= {end: getattr(one, end) for _, end in _BOUNDS.values() if hasattr(one, end)}
     end = _BOUNDS[first["type"]][1]

@@ -77,6 +77,16 @@ class Project:
         return [line.split("|")[:-1] for line in self.log.read_text().splitlines()]
 
 
+def add_checks(project: Project) -> None:
+    """Copies the checks of variables, and nothing that could install: a link would reach .venv."""
+    for name in ("common/errors.py", "common/files.py", "common/paths.py", "setup/arguments.py"):
+        (project.folder / "tb" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "tb" / name, project.folder / "tb" / name)
+    units = project.folder / "tb/prove/units"
+    units.mkdir(parents=True)
+    (units / "pto_fifo.sv").touch()
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
@@ -253,6 +263,69 @@ def test_a_variable_without_effect_is_refused(
     done = project.make(*words)
     assert done.returncode == 2
     assert facts in done.stderr
+    assert not project.log.exists(), "nothing runs"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("words", "facts"),
+    [
+        (["runn"], "no target runn; did you mean run?"),
+        (["PYTHON=/bin/false"], "PYTHON is '/bin/false' 3.11"),
+        (["PYTHON=no python"], "PYTHON is 'no python' 3.11"),
+        (["JSON=/proc/x.json"], "JSON= legal do"),
+        (["JSON=/dev/full"], "JSON= device legal do"),
+        (["JSON=loop"], "JSON= circle legal do"),
+        (["doctor", "JSON=tb"], "JSON= folder legal do"),
+        (["PTO_BUILDS=Makefile"], "PTO_BUILDS= file legal do"),
+        (["PTO_BUILDS=/proc/x"], "PTO_BUILDS= legal do"),
+        (["CONSTRAINTS=none.py"], "CONSTRAINTS= exist legal do"),
+        (["CONSTRAINTS=loop"], "CONSTRAINTS= exist legal do"),
+        (["test", "PTO_SHARE=9/8"], "PTO_SHARE= 1/8 to 8/8 do"),
+        (["test", "PTO_SHARE=0/8"], "PTO_SHARE= 1/8 to 8/8 do"),
+        (["lint", "ARGS=rufff"], "ARGS= ruff, mypy do"),
+        (["prove-rtl", "ARGS=pto_fif"], "ARGS= pto_fifo do"),
+    ],
+)
+def test_a_bad_value_is_refused_before_anything_is_installed(
+    project: Project, words: list[str], facts: str
+) -> None:
+    (project.folder / ".venv" / STAMPS[0]).unlink()
+    add_checks(project)
+    (project.folder / "loop").symlink_to("loop")
+    before = sorted(project.folder.rglob("*"))
+    done = project.make(*words)
+    assert done.returncode == 2
+    assert all(fact in done.stderr for fact in facts.split()), done.stderr
+    assert "Traceback" not in done.stderr
+    assert not project.log.exists(), "nothing runs"
+    assert sorted(project.folder.rglob("*")) == before
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("words", "target"),
+    [(["lint", "ARGS=ruff mypy"], "lint"), (["prove-rtl", "ARGS=pto_fifo --seconds 9"], "rtl"),
+     (["test", "PTO_SHARE=8/8"], "pytest"), (["JSON=/dev/null"], "run"),
+     (["JSON=new/x.json"], "run"), (["PTO_BUILDS=new/builds"], "run")],
+    ids=str,
+)  # fmt: skip
+def test_a_good_value_is_taken(project: Project, words: list[str], target: str) -> None:
+    add_checks(project)
+    done = project.make(*words)
+    assert done.returncode == 0, done.stderr
+    assert target in " ".join(project.calls()[-1])
+    assert not (project.folder / "new").exists()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["a b", "a'b", "a$b", 'a"b', "a;b", "a:b", "a#b"])
+def test_a_checkout_in_a_path_that_tools_cannot_take(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    project = Project(tmp_path / name)
+    done = project.make("setup")
+    assert done.returncode == 2
+    assert "path of the checkout" in done.stderr
     assert not project.log.exists(), "nothing runs"
 
 
