@@ -80,7 +80,7 @@ class Access:
                 self._one_moment(connection)
                 with Session(connection) as session:
                     yield session
-        except (SQLAlchemyError, sqlite3.Error) as error:
+        except (SQLAlchemyError, sqlite3.Error, ValueError) as error:
             raise explained(error, self.where) from error
 
     def _one_moment(self, connection: Connection) -> None:
@@ -92,7 +92,7 @@ class Access:
             with self._database.connect() as connection:
                 self._one_moment(connection)
                 return body(connection)
-        except (SQLAlchemyError, sqlite3.Error) as error:
+        except (SQLAlchemyError, sqlite3.Error, ValueError) as error:
             raise explained(error, self.where) from error
 
     def _write(self, body: Callable[[Connection], T]) -> T:

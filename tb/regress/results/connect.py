@@ -28,6 +28,7 @@ from tb.common.errors import PtoError
 from tb.regress.results.database import SCHEMA, Base, VersionTable
 from tb.regress.results.missing import PLACE, StoreError, no_results
 
+PLACES = "RESULTS=, --db or the farm file"
 LEGAL_URL = "sqlite:///path/results.db or postgresql+psycopg://user@host/name"
 _CONNECT_SECONDS = 10
 _BUSY_SECONDS = 60.0
@@ -48,13 +49,17 @@ def parse(url: str) -> URL:
         found = make_url(url)
     except ArgumentError:
         raise StoreError(
-            f"'{url}' is no URL of a database", legal=LEGAL_URL, remedy="write it as one of these"
+            f"'{url}' is no URL of a database",
+            where=PLACES,
+            legal=LEGAL_URL,
+            remedy="write it as one of these",
         ) from None
     if found.drivername in ("postgresql", "postgres"):
         found = found.set(drivername="postgresql+psycopg")
     if found.get_backend_name() == "sqlite" and found.database in (None, "", ":memory:"):
         raise StoreError(
             f"'{url}' names no file, and a database in memory is gone with its process",
+            where=PLACES,
             legal=LEGAL_URL,
             remedy="name a file",
         )
@@ -86,10 +91,17 @@ def connect(url: URL, *, create: bool) -> Engine:
     try:
         if sqlite and not fixed:
             _begin_explicitly(database)
+        with database.connect() as connection:
+            ours = _has_tables(connection, shown(url))
+        if not ours and not create:
+            raise no_results(shown(url))
+        # The journal is part of the file: it is set in one that is to be written and is ours.
+        if sqlite and create:
             # Not in a transaction, so past SQLAlchemy, which begins one.
-            with closing(database.raw_connection()) as connection:
-                write_ahead(connection.cursor())
-        _make_tables(database, shown(url), create=create)
+            with closing(database.raw_connection()) as raw:
+                write_ahead(raw.cursor())
+        if create:
+            _make_tables(database, shown(url))
     except (SQLAlchemyError, sqlite3.Error) as error:
         database.dispose()
         raise explained(error, shown(url), opening=True) from error
@@ -184,15 +196,12 @@ def _begin_explicitly(database: Engine) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _make_tables(database: Engine, where: str, *, create: bool) -> None:
-    """Sees that the tables are those of this version, and makes them where there are none."""
+def _make_tables(database: Engine, where: str) -> None:
+    """Makes the tables where there are none, and sees that the database can be written."""
     with database.connect() as connection:
         if _has_tables(connection, where):
-            if create:
-                _writable(database)
+            _writable(database)
             return
-    if not create:
-        raise no_results(where)
     with database.execution_options(writes=True).begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})"))
@@ -251,6 +260,13 @@ def explained(error: Exception, where: str, *, opening: bool = False) -> StoreEr
             f"the results database cannot be written: {said}",
             where=where,
             remedy=f"make the file and its folder writable, or {PLACE}",
+        )
+    if isinstance(error, ValueError) or "no such table" in said or "no such column" in said:
+        return StoreError(
+            f"the results database is damaged: {said}",
+            where=where,
+            legal=f"the tables and columns of version {SCHEMA}, with JSON where they hold it",
+            remedy=f"restore a copy of it, or {PLACE}",
         )
     if "not a database" in said or "malformed" in said:
         return StoreError(

@@ -96,6 +96,45 @@ def test_places_of_other_files_and_databases(tmp_path: Path) -> None:
     assert "table run" in refused(f"sqlite:///{tmp_path}/other.db").what
 
 
+def test_reading_changes_no_byte_of_a_foreign_file(tmp_path: Path) -> None:
+    """A write-ahead log would be part of its header; an early table of ours is refused as well."""
+    for name, table in (("notes.db", "notes"), ("early.db", "run")):
+        path = tmp_path / name
+        with sqlite3.connect(path) as connection:
+            connection.execute(f"CREATE TABLE {table} (name TEXT)")
+        connection.close()
+        before = path.read_bytes()
+        refused(f"sqlite:///{path}", create=False)
+        assert path.read_bytes() == before
+        assert not list(tmp_path.glob(f"{name}-*"))
+    assert "nothing was changed" in refused(f"sqlite:///{path}").remedy
+    assert path.read_bytes() == before
+    (tmp_path / "empty.db").touch()
+    refused(f"sqlite:///{tmp_path}/empty.db", create=False)
+    assert (tmp_path / "empty.db").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DROP TABLE regression",
+        "ALTER TABLE regression RENAME COLUMN host TO place",
+        "UPDATE regression SET figures = '{'",
+    ],
+)
+def test_a_damaged_database_is_called_so(tmp_path: Path, damage: str) -> None:
+    url = f"sqlite:///{tmp_path}/results.db"
+    with Store.open(url) as store:
+        made.add_regression(store, made.START, runs=2)
+    with sqlite3.connect(tmp_path / "results.db") as connection:
+        connection.execute(damage)
+    connection.close()
+    with Store.open(url, create=False) as reader, pytest.raises(StoreError, match="damaged") as got:
+        history.regression_runs(reader, 5)
+    assert "server" not in got.value.remedy
+    assert got.value.legal
+
+
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     path = tmp_path / "results.db"
     with Store.open(f"sqlite:///{path}") as store:
