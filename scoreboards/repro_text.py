@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scoreboards.faults import ALL_SLOTS, READS, WRITES, Fault
 from scoreboards.repro_ranges import Section
-from tb.common.paths import ROOT
+from tb.common.paths import ROOT, resolved
 from tb.isa.ops import SLOTS
 from tb.isa.spaces import Space, located
 from tb.record.settings import RunSettings
@@ -93,7 +93,7 @@ def _place(space: Space, address: int) -> tuple[str, str]:
 def replay_command(settings: RunSettings, program: Path) -> str:
     """Returns the command that replays a program on the engines and widths of a run."""
     try:
-        path = str(program.resolve().relative_to(ROOT))
+        path = str(resolved(program).relative_to(ROOT))
     except ValueError:
         path = str(program)
     of_run = {name: getattr(settings, name) for name in MACHINE}

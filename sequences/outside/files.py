@@ -24,7 +24,12 @@ def read(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
         with regular(path).open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise PtoError(f"cannot read outside results: {error}", where=str(path)) from None
+        raise PtoError(
+            f"cannot read outside results: {getattr(error, 'strerror', None) or error}",
+            where=str(path),
+            legal=f"CSV with a header and the columns {', '.join(columns)}",
+            remedy="name a CSV file that can be read",
+        ) from None
     if missing := [name for name in columns if not rows or name not in rows[0]]:
         raise PtoError(
             f"outside results lack {', '.join(missing)}",

@@ -10,6 +10,11 @@ from typing import Annotated
 import typer
 
 from tb.cli import options as opt
+from tb.common.errors import PtoError
+from tb.common.text import comma_list
+
+LEAST_BUDGET = 30
+"""Least seconds of a budget of ``qualify``."""
 
 
 def check_dut(
@@ -69,7 +74,6 @@ def qualify(
     """Plant faults in your engines, or in ours, and say how many of them the bench finds."""
     from tb.dut.manifest import load_manifests, reference_manifests
     from tb.dut.widths import run_widths
-    from tb.nightly.command import seconds
     from tb.qualify.command import qualify_command
     from tb.qualify.mutants import MOST
 
@@ -82,11 +86,30 @@ def qualify(
         profile,
         opt.integer("--n", count, 1, MOST, "--n 400 is the default"),
         opt.integer("--seed", seed, 0, (1 << 31) - 1, "--seed 1 is the default"),
-        seconds(budget) if budget else 0.0,
+        least_budget(budget),
         opt.integer("--jobs", jobs or str(cores), 1, 256, "leave it out for one for each core"),
-        [name.strip() for name in tests.split(",") if name.strip()],
+        comma_list(tests, "--tests", "--tests", "tests of --help, separated by commas"),
     )
     raise typer.Exit(code)
+
+
+def least_budget(budget: str) -> float:
+    """Returns the seconds of ``--budget`` of ``qualify``; 0 for none.
+
+    Raises:
+        PtoError: it is no time, or too short for one mutant.
+    """
+    from tb.nightly.command import seconds
+
+    found = seconds(budget) if budget else 0.0
+    if 0 < found < LEAST_BUDGET:
+        raise PtoError(
+            f"BUDGET is {budget!r}: {found:.0f} s end before the first mutant is judged",
+            where="BUDGET= or --budget",
+            legal=f"{LEAST_BUDGET} s or more",
+            remedy="BUDGET=30m ends after half an hour; N= chooses the number of mutants",
+        )
+    return found
 
 
 def new_dut(

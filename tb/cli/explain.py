@@ -8,18 +8,30 @@ from typing import Annotated
 import typer
 
 from tb.cli import options as opt
+from tb.common.errors import PtoError
 
 
-def _print_table(wanted: bool) -> None:
-    if wanted:
-        from tb.explain.command import op_table
+def _print_table(context: typer.Context) -> None:
+    from tb.explain.command import op_table
 
-        typer.echo(op_table(), nl=False)
-        raise typer.Exit
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    given = [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
+    others = [name.strip("_") for name in given if name != "table"]
+    if others:
+        raise PtoError(
+            f"explain --table takes no other argument, and {', '.join(others)} is there",
+            where="--table",
+            legal="pto-dv explain --table",
+            remedy="leave out the others, or --table",
+        )
+    typer.echo(op_table(), nl=False)
 
 
 def explain(
-    what: Annotated[str, typer.Argument(help="an op as text, a .pto file, or - for the input")],
+    context: typer.Context,
+    what: Annotated[
+        str | None, typer.Argument(help="an op as text, a .pto file, or - for the input")
+    ] = None,
     line: Annotated[list[int] | None, typer.Option("--line", help="ops in this line")] = None,
     op: Annotated[
         list[int] | None, typer.Option("--op", help="op of this number in the file, from 1")
@@ -56,17 +68,25 @@ def explain(
         str,
         typer.Option("--picture", help="file for a picture: .svg or .html", callback=opt.target),
     ] = "",
-    table: Annotated[  # noqa: ARG001 (its callback prints; it needs no op)
+    table: Annotated[
         bool,
         typer.Option(
             "--table",
-            is_eager=True,
-            callback=_print_table,
             help="print formula, operands, descriptor bits and rules of every op, as Markdown",
         ),
     ] = False,
 ) -> None:
     """Say of an op which bytes it moves, by which rules, with which registers and descriptor."""
+    if table:
+        _print_table(context)
+        return
+    if what is None:
+        raise PtoError(
+            "Missing argument WHAT",
+            where="pto-dv explain",
+            legal="an op as text, a .pto file, or - for the input",
+            remedy="pto-dv explain --help has examples",
+        )
     from tb.explain.command import Options, explain_command
 
     options = Options(

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -123,7 +123,7 @@ def output_errors() -> Iterator[None]:
 def of_typer(error: typer.TyperException) -> PtoError:
     """Returns an error of the library of the command line with its place and what is legal."""
     said = error.format_message().rstrip(".")
-    context = getattr(error, "ctx", None)
+    context: Any = getattr(error, "ctx", None)
     inside = context is not None and context.parent is not None
     command = f"pto-dv {context.info_name}" if inside else "pto-dv"
     names = [max(param.opts, key=len) for param in context.command.params] if inside else COMMANDS

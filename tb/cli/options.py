@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from tb.common.errors import PtoError
-from tb.common.paths import BUILD_ROOT
+from tb.common.files import unwritable
+from tb.common.paths import BUILD_ROOT, resolved
 from tb.common.schema import breach
 from tb.common.text import comma_list
 
@@ -52,15 +53,43 @@ UbufToUbuf = Annotated[
 ]
 
 
-def target(param: typer.CallbackParam, value: Any) -> Any:
-    """Returns the file that an option names, if its folder is there or may be made.
+def given(context: typer.Context, param: typer.CallbackParam, value: Any) -> Any:
+    """Returns the text of an option, unless the option is there and its text is empty.
 
     Raises:
-        PtoError: the folder is missing, and lies neither below the current one nor in sim_build.
+        PtoError: it is.
     """
-    folder = Path(value or "").absolute().parent
+    source = context.get_parameter_source(str(param.name))
+    if value == "" and source is not None and source.name == "COMMANDLINE":
+        raise PtoError(
+            f"{param.opts[0]} is ''",
+            where=param.opts[0],
+            legal=f"a text: {getattr(param, 'help', '')}",
+            remedy="leave it out for the default",
+        )
+    return value
+
+
+def target(param: typer.CallbackParam, value: Any) -> Any:
+    """Returns the file that an option names, if it can be written; its folder may be missing.
+
+    Raises:
+        PtoError: it is a folder, a device but the null device or a terminal, or the folder cannot
+            be written, or is missing and lies neither below the current one nor in sim_build.
+    """
+    if value is None or value in ("", "-"):
+        return value
+    path, where = Path(value), param.opts[0]
+    if reason := unwritable(path):
+        raise PtoError(
+            f"cannot write {value}: {reason}",
+            where=where,
+            legal="a file in a folder that can be written",
+            remedy=f"name another file, such as {where} sim_build/name",
+        )
+    folder = path.absolute().parent
     ours = (Path.cwd(), BUILD_ROOT)
-    if not folder.is_dir() and not any(folder.resolve().is_relative_to(one) for one in ours):
+    if not folder.is_dir() and not any(resolved(folder).is_relative_to(one) for one in ours):
         raise PtoError(
             f"there is no folder {folder}",
             where=param.opts[0],
@@ -96,7 +125,7 @@ def integer(name: str, text: str, low: int, high: int, remedy: str) -> int:
         PtoError: it is none, or out of range.
     """
     try:
-        value = int(text, 0)
+        value = int(text, 0) if text.isascii() else low - 1
     except ValueError:
         value = low - 1
     if not low <= value <= high:
@@ -106,11 +135,15 @@ def integer(name: str, text: str, low: int, high: int, remedy: str) -> int:
     return value
 
 
-def transaction_numbers(text: str) -> str:
+def transaction_numbers(text: str, count: int | None = None) -> str:
     """Returns the numbers of transactions in ``text``, separated by commas alone.
 
+    Args:
+        text: The text.
+        count: Transactions of the run; None where only its test has their number.
+
     Raises:
-        PtoError: there is something else in it.
+        PtoError: there is something else in it, or a number that no transaction has.
     """
     legal = "numbers of transactions, separated by commas"
     words = comma_list(text, "REPRO", "REPRO= or --repro", legal)
@@ -120,6 +153,13 @@ def transaction_numbers(text: str) -> str:
             where="REPRO= or --repro",
             legal=legal,
             remedy="REPRO=17,250 writes two of them down as programs",
+        )
+    if count is not None and (late := [word for word in words if int(word) >= count]):
+        raise PtoError(
+            f"REPRO names transaction {late[0]}, the run has {count}",
+            where="REPRO= or --repro",
+            legal=f"0..{count - 1}",
+            remedy="name a transaction of the run, or raise N",
         )
     return ",".join(words)
 
@@ -158,6 +198,8 @@ def machine(
     waves_from: str,
     waves_to: str,
     profile: str = "",
+    *,
+    waves: bool = False,
 ) -> dict[str, Any]:
     """Returns the fields of a run's settings that select engines, simulator and widths.
 
@@ -177,6 +219,14 @@ def machine(
         raise PtoError(f"GM is {gm!r}", where="GM= or --gm", legal="hdl, cocotbext")
     first = integer("WAVES_FROM", waves_from, 0, 2**63 - 1, "0 is the start")
     last = integer("WAVES_TO", waves_to, 0, 2**63 - 1, "0 is the end")
+    for name, clock in (("WAVES_FROM", first), ("WAVES_TO", last)):
+        if clock and not waves:
+            raise PtoError(
+                f"{name} is '{clock}', and no waves are recorded",
+                where=f"{name}= or --{name.lower().replace('_', '-')}",
+                legal=f"{name} together with WAVES",
+                remedy="WAVES=1 or --waves records them",
+            )
     if last:
         integer("WAVES_TO", waves_to, first, 2**63 - 1, "WAVES_FROM is the least, 0 the end")
     try:

@@ -113,7 +113,17 @@ def program(
     from tb.programs.options import ProgramOptions
 
     fields = opt.machine(
-        sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to, profile
+        sim,
+        gm_width,
+        local_width,
+        tag_width,
+        outstanding,
+        dut,
+        gm,
+        waves_from,
+        waves_to,
+        profile,
+        waves=waves,
     )
     fields.update(
         waves=waves,

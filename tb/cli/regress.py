@@ -14,7 +14,9 @@ FarmOption = Annotated[
     Path | None, typer.Option("--farm", help="workers and database, see docs/farm.md")
 ]
 PlanOption = Annotated[Path | None, typer.Option("--plan", help="a testplan of your own")]
-DbOption = Annotated[str, typer.Option("--db", help="URL of the results database")]
+DbOption = Annotated[
+    str, typer.Option("--db", help="URL of the results database", callback=opt.given)
+]
 RegressionArgument = Annotated[str, typer.Argument(help="regression run, such as 2026-11-21.1")]
 
 

@@ -41,11 +41,22 @@ def run(
 
     planned = planned_test(test)
     fields = opt.machine(
-        sim, gm_width, local_width, tag_width, outstanding, dut, gm, waves_from, waves_to, profile
+        sim,
+        gm_width,
+        local_width,
+        tag_width,
+        outstanding,
+        dut,
+        gm,
+        waves_from,
+        waves_to,
+        profile,
+        waves=waves,
     )
     count = planned.transactions
     if n is not None:
-        count = opt.integer("N", n, 1, 100_000_000, "N is the number of transactions")
+        count = opt.integer("N", n, 1, 100_000_000, f"N={planned.transactions} is the default")
+    numbers = opt.transaction_numbers(repro, None if planned.fixed_length else count)
     with opt.settings_errors():
         settings = RunSettings.model_validate(
             {
@@ -55,7 +66,7 @@ def run(
                 "transactions": count,
                 "ops": parse_ops(ops),
                 "constraints": constraints,
-                "repro": opt.transaction_numbers(repro),
+                "repro": numbers,
                 "waves": waves,
                 "timeline": timeline,
                 "code_coverage": code_coverage,

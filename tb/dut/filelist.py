@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tb.common.errors import PtoError
 from tb.common.files import regular, unfit
+from tb.common.paths import resolved
 
 _BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _LINE_COMMENT = re.compile(r"(^|\s)(//|#).*$")
@@ -59,7 +60,7 @@ def read_file_list(path: Path, found: FileList | None = None) -> FileList:
             not set, or an option is none of those that can be carried to every simulator.
     """
     found = found or FileList()
-    _read(path.resolve(), found, ())
+    _read(resolved(path), found, ())
     return found
 
 
@@ -92,7 +93,7 @@ def _read(path: Path, found: FileList, above: tuple[Path, ...]) -> None:
             if word in ("-v", "-y"):
                 found.libraries.append(_existing(path, name, where, folder=word == "-y"))
             else:
-                _read((path.parent / name).resolve(), found, (*above, path))
+                _read(resolved(path.parent / name), found, (*above, path))
         elif word.startswith("+incdir+"):
             for name in word.split("+")[2:]:
                 if name:
@@ -143,7 +144,7 @@ def _filled_in(word: str, where: str) -> str:
 
 
 def _existing(path: Path, name: str, where: str, *, folder: bool = False) -> Path:
-    found = (path.parent / name).resolve()
+    found = resolved(path.parent / name)
     if why := unfit(found, folder=folder):
         raise PtoError(
             f"{'folder' if folder else 'source'} {name!r} {why}",

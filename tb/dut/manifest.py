@@ -27,7 +27,7 @@ from pydantic_core import PydanticCustomError
 
 from tb.common.errors import PtoError
 from tb.common.files import is_special, read_toml, unfit
-from tb.common.paths import ROOT
+from tb.common.paths import ROOT, resolved
 from tb.common.schema import breach
 from tb.common.text import meant
 from tb.dut.contract import PARAMETERS
@@ -485,11 +485,11 @@ def _named(manifest: Manifest, what: str, pattern: str) -> list[Path]:
     Raises:
         PtoError: there is none.
     """
-    folder = Path(manifest.path).resolve().parent
+    folder = resolved(Path(manifest.path)).parent
     place = str(folder / pattern)  # an absolute pattern replaces the folder
     found = glob.glob(place, recursive=True) if "*" in pattern else [place]  # noqa: PTH207 - Path.glob takes no absolute pattern
     folders = what == "include folder"
-    paths = sorted(path.resolve() for path in map(Path, found) if not unfit(path, folder=folders))
+    paths = sorted(resolved(path) for path in map(Path, found) if not unfit(path, folder=folders))
     if not paths:
         why = unfit(Path(place), folder=folders) if Path(place).exists() else ""
         raise PtoError(

@@ -38,6 +38,7 @@ from pyslang.ast import (
 from pyslang.syntax import SyntaxTree
 
 from tb.common.errors import PtoError
+from tb.common.paths import resolved
 from tb.common.text import counted, meant
 from tb.dut.contract import PARAMETERS, Port, parameters_of, ports_of
 from tb.dut.drivers import Drivers, at
@@ -215,7 +216,7 @@ def _profile(manifest: Manifest) -> str:
 def _shown(path: Path) -> str:
     """Returns a path as a user would write it."""
     try:
-        return str(path.resolve().relative_to(Path.cwd()))
+        return str(resolved(path).relative_to(Path.cwd()))
     except ValueError:
         return str(path)
 

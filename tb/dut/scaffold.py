@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pyslang.syntax import SyntaxTree
 
 from tb.common.errors import PtoError
-from tb.common.paths import ROOT
+from tb.common.paths import ROOT, resolved
 from tb.common.text import comma_list
 from tb.dut.contract import Port, parameters_of, ports_of
 from tb.dut.manifest import refuse_unknown
@@ -196,7 +196,7 @@ def _check(name: str, slot: str, ops: Iterable[str], language: str) -> None:
 
 def _from_root(path: Path) -> Path:
     """Returns a path as the commands of the README take it, which are for the project's folder."""
-    path = path.resolve()
+    path = resolved(path)
     return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
 
 

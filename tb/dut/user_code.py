@@ -71,6 +71,7 @@ def import_file(path: Path, name: str) -> ModuleType:
         raise PtoError(
             f"{path.name} cannot be imported: {type(error).__name__}: {error}",
             where=place_of(error, str(path)) or str(path),
+            remedy="correct the file",
         ) from error
     return module
 
@@ -94,9 +95,12 @@ def read_source(path: Path) -> ast.Module:
         raise PtoError(
             f"{path.name} is not Python: {error.msg}" + (f": {line}" if line else ""),
             where=f"{path}, line {error.lineno}",
+            remedy="correct the line",
         ) from None
     except ValueError as error:  # Not UTF-8, or with null bytes.
-        raise PtoError(f"{path.name} is not Python: {error}", where=str(path)) from None
+        raise PtoError(
+            f"{path.name} is not Python: {error}", where=str(path), remedy="name a Python file"
+        ) from None
 
 
 class UserTest(BaseModel):

@@ -135,7 +135,12 @@ def _profile(text: str) -> Profile:
     try:
         return parse_profile(text)
     except ValueError as error:
-        raise PtoError(str(error), where="--profile") from None
+        raise PtoError(
+            str(error),
+            where="--profile",
+            legal="seed, a5, or one of them with single knobs",
+            remedy="'a5, alpha = sequential' is an example",
+        ) from None
 
 
 def _chosen(what: str, options: Options) -> list[Chosen]:
@@ -152,7 +157,8 @@ def _chosen(what: str, options: Options) -> list[Chosen]:
             "--function": options.function, "--run": options.run > 1,
         }  # fmt: skip
     for name, given in others.items():
-        _check(not given, f"{name} goes with {'an op as text' if path else 'a program file'}", name)
+        kind = "an op as text" if path else "a program file"
+        _check(not given, f"{name} goes with {kind}", name, f"{name} together with {kind}")
     if path is None:
         text = sys.stdin.read() if what == "-" else what
         values = dict(_pair("--value", one) for one in options.values)
@@ -186,7 +192,9 @@ def _pair(option: str, text: str) -> tuple[str, str]:
 
 def _integer(text: str, number: str) -> int:
     try:
-        return int(number, 0)
+        if number.isascii():
+            return int(number, 0)
+        raise ValueError
     except ValueError:
         raise PtoError(
             f"{number!r} is no integer", where=f"--arg {text}",

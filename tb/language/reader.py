@@ -220,7 +220,10 @@ def read_file(path: Path | str, findings: list[Finding] | None = None) -> Source
     except OSError as error:
         reason = error.strerror or str(error)
         raise PtoError(
-            f"{path} cannot be read: {reason}", remedy="name a .pto file that exists"
+            f"{path} cannot be read: {reason}",
+            where=str(path),
+            legal="a file with a program",
+            remedy="name a .pto file that exists",
         ) from None
     try:
         text = data.decode("utf-8-sig")

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 
 from tb.common.errors import PtoError
-from tb.common.paths import ROOT, relative
+from tb.common.paths import ROOT, relative, resolved
 from tb.common.text import counted
 from tb.coverage.exclusions import load_exclusions
 from tb.coverage.export.code_exclusions import load_code_exclusions
@@ -90,7 +90,7 @@ class NightlyOptions:
             words.append(f"PROFILE={self.profile}")
         if self.items:
             words.append(f"ITEMS={','.join(self.items)}")
-        if self.plan.resolve() != TESTPLAN:
+        if resolved(self.plan) != TESTPLAN:
             words.append(f"PLAN={relative(self.plan)}")
         return shlex.join(words)
 
@@ -101,7 +101,9 @@ def seconds(budget: str) -> float:
     Raises:
         PtoError: it is none of these, or nothing.
     """
-    found = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?|(?:)(?:)(?:)(\d+)", budget.strip())
+    found = re.fullmatch(
+        r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?|(?:)(?:)(?:)(\d+)", budget.strip(), re.ASCII
+    )
     total = 0.0
     if found and any(found.groups()):
         hours, minutes, rest, alone = (int(part or 0) for part in found.groups())
@@ -111,6 +113,7 @@ def seconds(budget: str) -> float:
             f"BUDGET is {budget!r}",
             where="BUDGET= or --budget",
             legal="hours, minutes and seconds such as 1h30m, 30m or 90s",
+            remedy="BUDGET=30m ends after half an hour",
         )
     return total
 
@@ -188,7 +191,7 @@ def exit_code(view: RegressionView, *, changed: bool = False) -> int:
 
 def dut_name(manifest: Manifest) -> str:
     """Returns the path of a manifest as regression runs and runs record it, for any folder."""
-    place = Path(manifest.path).resolve()
+    place = resolved(Path(manifest.path))
     return relative(place) if Path.cwd() == ROOT else str(place)
 
 
@@ -217,9 +220,9 @@ def _begin(store: Store, plan: TestPlan, options: NightlyOptions, manifest_hash:
         budget_seconds=options.budget,
         duts=options.duts,
         command=options.command(base_seed),
-        folder_root=str(options.folder.resolve()),
-        options={"plan": str(options.plan.resolve()), "items": options.items},
-        claim=partial(_claim, options.folder.resolve()),
+        folder_root=str(resolved(options.folder)),
+        options={"plan": str(resolved(options.plan)), "items": options.items},
+        claim=partial(_claim, resolved(options.folder)),
         commit=git_commit(),
     )
     store.plan_runs(regression_run, jobs, manifest_hash)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tb.common.errors import PtoError
+from tb.common.files import regular
 from tb.common.paths import ROOT, relative
 from tb.nightly.place import database_url
 from tb.regress.results.missing import require_file
@@ -72,7 +73,7 @@ def report_command(
 def _planted(path: Path) -> tuple[int, int]:
     """Returns how many planted faults were found, and how many were judged."""
     try:
-        rate = json.loads(path.read_text())["rate"]
+        rate = json.loads(regular(path).read_text())["rate"]
         return int(rate["killed"]), int(rate["judged"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise PtoError(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from tb.common.paths import ROOT
+from tb.common.paths import ROOT, resolved
 from tb.regress.workers.farm_file import Farm
 
 NIGHTLY = ROOT / "sim_build/nightly"
@@ -15,7 +15,7 @@ NIGHTLY = ROOT / "sim_build/nightly"
 
 def database_url(option: str, farm: Farm, folder: Path = NIGHTLY) -> str:
     """Returns the URL of the results database: an option, the farm's, or the usual file."""
-    return option or farm.database.url or f"sqlite:///{folder.resolve() / 'results.db'}"
+    return option or farm.database.url or f"sqlite:///{resolved(folder) / 'results.db'}"
 
 
 def database_option(where: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tb.common.errors import PtoError
+from tb.common.paths import resolved
 
 SUFFIX = ".pto"
 """Suffixes of programs in a folder; a file that is named may have any name."""
@@ -34,7 +35,7 @@ def find_programs(
     for name in names:
         try:
             for file in _files(name):
-                found.setdefault(file.resolve(), file)
+                found.setdefault(resolved(file), file)
         except PtoError as error:
             errors.append((name, error))
         except (OSError, ValueError, RuntimeError) as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tb.common.errors import PtoError
 from tb.common.files import is_special, write_bytes
+from tb.common.paths import resolved
 from tb.programs.arrays import file_bytes
 from tb.programs.request import Given
 
@@ -39,11 +40,11 @@ def check_targets(outputs: Iterable[Output], inputs: Iterable[Path]) -> None:
     Raises:
         PtoError: one is no such file.
     """
-    read = {path.resolve(): path for path in inputs}
+    read = {resolved(path): path for path in inputs}
     seen: dict[Path, str] = {}
     for output in outputs:
         path, where = output.target.path, output.target.where
-        place = path.resolve()
+        place = resolved(path)
         if is_special(path):  # /dev/null may be named several times
             continue
         if place in read:
@@ -67,7 +68,9 @@ def _check_writable(path: Path, where: str) -> None:
     try:
         if path.is_dir():
             raise PtoError(f"{path} is a folder", where=where, remedy=REMEDY)
-        folder = path.resolve().parent
+        if resolved(path).is_symlink():
+            raise PtoError(f"{path} is a link in a circle", where=where, remedy=REMEDY)
+        folder = resolved(path).parent
         if not folder.exists():
             raise PtoError(
                 f"cannot write {path}: there is no folder {folder}",

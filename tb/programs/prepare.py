@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tb.common.errors import PtoError
+from tb.common.paths import resolved
 from tb.dut.manifest import Manifest
 from tb.isa.spaces import L0_SEGMENTS, Space, memory_range
 from tb.language.collector import collector_off
@@ -221,7 +222,7 @@ def _job(
         filled.append(Load(space=space, address=address, data=data.tobytes()))
     job = ProgramJob(
         **setup.behaviour(),
-        path=str(request.path.resolve()),
+        path=str(resolved(request.path)),
         title=str(request.path),
         arguments=values(bound),
         loads=tuple(filled),

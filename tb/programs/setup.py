@@ -116,8 +116,10 @@ def ctrl_word(value: object, where: str = "") -> int:
             return word
     most = hex((1 << CTRL_BITS) - 1)
     raise PtoError(
-        f"{value!r} is no value of CTRL: an integer 0..{most}, or text such as '0x1000000000000'",
+        f"{value!r} is no value of CTRL",
         where=where,
+        legal=f"an integer 0..{most}",
+        remedy="'0x1000000000000' is an example",
     )
 
 

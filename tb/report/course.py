@@ -11,7 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tb.common.errors import PtoError
-from tb.common.files import write_bytes
+from tb.common.files import regular, write_bytes
 from tb.common.paths import relative
 from tb.common.text import columns
 from tb.record.record import Mark, RunRecord
@@ -49,6 +49,10 @@ def speeds(course: Sequence[Mark], parts: int = PARTS) -> list[tuple[float, floa
     ]
 
 
+def _reason(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", None) or "its text is not that of a record"
+
+
 def read_courses(paths: Sequence[Path]) -> list[RunRecord]:
     """Reads records of runs.
 
@@ -58,11 +62,12 @@ def read_courses(paths: Sequence[Path]) -> list[RunRecord]:
     records = []
     for path in paths:
         try:
-            record = RunRecord.model_validate_json(path.read_text())
+            record = RunRecord.model_validate_json(regular(path).read_text())
         except (OSError, ValueError) as error:
             raise PtoError(
-                f"no record of a run: {str(error).splitlines()[0]}",
+                f"no record of a run: {_reason(error)}",
                 where=str(path),
+                legal="record.json of a run",
                 remedy="name record.json in the folder of a run, below sim_build/runs",
             ) from None
         course = record.times.course

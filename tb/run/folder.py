@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tb.common.paths import BUILD_ROOT
+from tb.common.paths import BUILD_ROOT, resolved
 from tb.record.record import RunRecord
 from tb.record.settings import DEFAULT_PROFILE, RunSettings
 
@@ -64,7 +64,7 @@ def run_folder(settings: RunSettings) -> Path:
     name = f"{settings.sim}-{settings.test}-{settings.seed}"
     if settings.programs:
         name += f"-{Path(settings.programs[0]).stem}"
-        words = [str(Path(path).resolve()) for path in settings.programs]
+        words = [str(resolved(Path(path))) for path in settings.programs]
         words += settings.program_options
         name += f"-{hashlib.sha256(repr(words).encode()).hexdigest()[:6]}"
     if settings.gm != "hdl":
@@ -72,7 +72,7 @@ def run_folder(settings: RunSettings) -> Path:
     if settings.profile not in ("", DEFAULT_PROFILE):
         name += f"-{settings.profile}"
     for path in settings.duts:
-        place = Path(path).resolve()
+        place = resolved(Path(path))
         name += f"-{place.name if place.is_dir() else place.parent.name}"
     return BUILD_ROOT / os.environ.get(RUNS_ENV, "runs") / re.sub(r"[^\w.-]+", "_", name)
 

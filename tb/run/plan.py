@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tb.common.paths import BUILD_ROOT, relative
+from tb.common.paths import BUILD_ROOT, relative, resolved
 from tb.dut.manifest import Capabilities, Manifest, load_manifests, reference_manifests
 from tb.dut.profiles import run_profile, unlike
 from tb.dut.selection import select
@@ -245,7 +245,7 @@ def build_plan(
 def _variant(manifests: tuple[Manifest, ...]) -> str:
     """Returns a suffix for the build folder of these engines: names, and a hash of the places."""
     names = "-".join(re.sub(r"\W+", "_", manifest.title) for manifest in manifests)
-    places = "\n".join(str(Path(manifest.path).resolve()) for manifest in manifests)
+    places = "\n".join(str(resolved(Path(manifest.path))) for manifest in manifests)
     return f"{names}-{hashlib.sha256(places.encode()).hexdigest()[:6]}"
 
 

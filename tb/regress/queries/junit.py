@@ -19,7 +19,7 @@ from junitparser import Error, Failure, JUnitXmlError, Skipped
 from junitparser.xunit2 import JUnitXml, TestCase, TestSuite
 
 from tb.common.errors import PtoError
-from tb.common.files import write_bytes
+from tb.common.files import regular, write_bytes
 from tb.regress.queries.difference import configuration
 from tb.regress.queries.plan import Suites
 from tb.regress.queries.views import Bucket, RegressionRun, RegressionView, RunRow, RunState
@@ -141,7 +141,7 @@ def read_suites(path: Path) -> Suites:
         PtoError: the file cannot be read, or is no JUnit XML.
     """
     try:
-        document = JUnitXml.fromfile(str(path))
+        document = JUnitXml.fromfile(str(regular(path)))
     except (OSError, SyntaxError, JUnitXmlError) as error:
         raise PtoError(
             f"results of pytest cannot be read: {error}", where=str(path),
