@@ -6,7 +6,7 @@
 // a burst no more of it is read, and while stop_i is high nothing is: give it failed_o of
 // pto_commands, with one op in the block. rready is always 1. Throughput: one beat or one bus word
 // per clock. Latency: AR two clocks, R two. Limits: those of pto_axi_reads, 8 KiB in flight.
-// Spec: CONTRACT, m_axi.
+// Spec: docs/contract.md, m_axi.
 //
 //   clk            _/~\_/~\_/~\_/~\_/~\_
 //   arvalid_i      _/~~~\_______________     arready_o 1

@@ -4,7 +4,7 @@
 // {memory, local byte address}. err_o tells each failed word, and its burst ends with SLVERR. It
 // reads on after an error, as the contract allows; stop_i is ignored. Throughput: one beat or one
 // local word per clock. Latency: AR to src_req two clocks, answer to R two.
-// Limits: those of pto_axi_reads. Spec: CONTRACT, src port.
+// Limits: those of pto_axi_reads. Spec: docs/contract.md, src port.
 //
 //   clk        _/~\_/~\_/~\_/~\_
 //   arvalid_i  _/~~~\___________     arready_o 1

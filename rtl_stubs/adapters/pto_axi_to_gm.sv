@@ -7,7 +7,7 @@
 // a burst of the block no more of it is written, and while stop_i is high nothing is: give it
 // failed_o of pto_commands, with one op in the block. bready is always 1. Throughput: one beat or
 // one bus word per clock. Latency: last W beat of a burst to AW three clocks, B one. Limits: those
-// of pto_axi_writes. Spec: CONTRACT, m_axi rules and errors.
+// of pto_axi_writes. Spec: docs/contract.md, m_axi rules and errors.
 //
 //   clk            _/~\_/~\_/~\_/~\_/~\_/~\_
 //   wvalid_i       _/~~~\___________________     wlast_i; wready_o 1

@@ -4,7 +4,7 @@
 // is {memory, local byte address}. err_o tells each failed word, and its burst ends with SLVERR. It
 // writes on after an error, as the contract allows; stop_i is ignored. Throughput: one beat or one
 // local word per clock. Latency: W beat to dst_req one clock, last grant to B one clock. Limits:
-// those of pto_axi_writes. Spec: CONTRACT, dst port.
+// those of pto_axi_writes. Spec: docs/contract.md, dst port.
 //
 //   clk       _/~\_/~\_/~\_
 //   wvalid_i  _/~~~\_______      wready_o 1

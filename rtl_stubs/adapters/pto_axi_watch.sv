@@ -2,7 +2,7 @@
 //
 // Adapter: the status and bus word of each failed beat of AXI reads, for blocks that report the
 // burst or nothing. Bursts of one id, in order; it only listens. Limits: DataWidth a power of two.
-// Spec: CONTRACT, done port.
+// Spec: docs/contract.md, done port.
 //
 //   clk     _/~\_/~\_/~\_
 //   rvalid  _/~~~\_______      with SLVERR or DECERR

@@ -8,7 +8,7 @@
 // With Overlap 0 the commands of an op wait for the answers of the op before. Ops with padded rows
 // are refused, with rule 0. Throughput: one command per clock. Latency: first command six clocks
 // after the descriptor handshake, last answer to done one clock. Limits: GmAddrWidth 40,
-// LocalAddrWidth <= 20; profile seed. Spec: CONTRACT, dma.md 1 to 5, 9.
+// LocalAddrWidth <= 20; profile seed. Spec: docs/contract.md, dma.md 1 to 5, 9.
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_
 //   cmd_valid  _/~~~~~~~\___________      stays, with its operands, until cmd_ready

@@ -3,7 +3,7 @@
 // Adapter: the reset of a block that wants it synchronous, or active high. It begins with rst_ni,
 // at any time, and lasts two clock edges longer, so that the block sees at least one. Give rst_no
 // to the adapters of the block, too: they keep its outputs away from the contract, which may be
-// undefined until then. Spec: CONTRACT, rst_ni.
+// undefined until then. Spec: docs/contract.md, rst_ni.
 //
 //   clk     _/~\_/~\_/~\_/~\_
 //   rst_ni  ~~\____/~~~~~~~~~

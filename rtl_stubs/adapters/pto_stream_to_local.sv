@@ -5,7 +5,7 @@
 // length counts, tlast and tkeep need not be connected. rsp_valid comes with the last grant of a
 // packet. err_o tells each failed word; the packet goes on. Throughput: one beat in and one local
 // word out per clock. Latency: beat to dst_req two clocks. Limits: DataWidth 32 to 512, a power of
-// two; 32 commands. Spec: CONTRACT, dst port; AMBA AXI4-Stream.
+// two; 32 commands. Spec: docs/contract.md, dst port; AMBA AXI4-Stream.
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_
 //   cmd_valid  _/~~~\_______________     cmd_ready 1

@@ -6,7 +6,7 @@
 // arvalid one clock, R beat to beat_valid one clock.
 // cmd_drop_i (op had an error): the burst is not issued; its beats are made here, with any
 // contents, so that the rows they belong to stay complete. Limits: FifoDepth holds at least the
-// longest burst (4 KiB). Spec: CONTRACT, m_axi rules and errors.
+// longest burst (4 KiB). Spec: docs/contract.md, m_axi rules and errors.
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_
 //   cmd_valid  _/~~~\_______________

@@ -7,7 +7,7 @@
 // and short rows do not spend NumOutstanding on bursts that have no data yet.
 // Throughput: one burst per clock. Latency: command to awvalid one clock.
 // cmd_drop_i (op had an error): the burst is not issued, its words are dropped.
-// Spec: CONTRACT, m_axi rules and errors.
+// Spec: docs/contract.md, m_axi rules and errors.
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_/~\_
 //   cmd_valid  _/~~~\___________________

@@ -4,7 +4,7 @@
 // half not enabled, a word of 256 bits, or two of 128 bits.
 // Throughput: one block per clock, or one word of 128 bits. Latency: one clock.
 // A word of an op with a failed access is not written; a pending request waits for its grant.
-// Spec: CONTRACT, dst port and errors.
+// Spec: docs/contract.md, dst port and errors.
 //
 //   clk          _/~\_/~\_/~\_/~\_
 //   block_valid  _/~~~\___________     last block of its op

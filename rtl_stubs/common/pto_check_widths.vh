@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checks of the parameters of a unit with the ports of pto_engine_ports.vh. A parameter out of
-// range names a module that does not exist, in every tool an error. Spec: CONTRACT.
+// range names a module that does not exist, in every tool an error. Spec: docs/contract.md.
   generate
     if (GmDataWidth != 128 && GmDataWidth != 256 && GmDataWidth != 512) begin : gen_bad_gm
       pto_error_gm_data_width_must_be_128_256_512 u_error ();

@@ -4,7 +4,7 @@
 // GmAddrWidth, GmDataWidth, LocalAddrWidth, LocalDataWidth, DescWidth, TagWidth and AxiIdWidth.
 // PTO_SRC_DATA_WIDTH, if defined, is the width of the src port.
 // A module ties the outputs that it does not use to 0; its header says which sides it uses.
-// Spec: CONTRACT.
+// Spec: docs/contract.md.
   input  wire                        clk_i,         // clock
   input  wire                        rst_ni,        // asynchronous reset, active low
   input  wire                        desc_valid_i,  // descriptor offered

@@ -5,7 +5,7 @@
 // of its own read is bypassed. One word in and one word out per clock at any fill level; a word is
 // visible one clock after it was written. Neither ready nor valid depends on the other side of the
 // queue, so a queue cuts every combinational path. A writer that cannot be stalled reserves room
-// before it asks for data (CONTRACT: "the engine requests only what it can take").
+// before it asks for data (docs/contract.md: "the engine requests only what it can take").
 // Limits: Depth is a power of two, at least 2.
 //
 //   clk       _/~\_/~\_/~\_/~\_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ports of slot fix in addition to those of pto_engine_ports.vh: parameters and unit flags.
-// Needs the parameters LocalAddrWidth and SrcDataWidth. Spec: CONTRACT.
+// Needs the parameters LocalAddrWidth and SrcDataWidth. Spec: docs/contract.md.
   output wire                      par_req_o,     // parameter read, stable until granted
   input  wire                      par_gnt_i,     // request taken
   output wire [2:0]                par_space_o,   // memory, FB

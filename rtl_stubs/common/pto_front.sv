@@ -7,7 +7,7 @@
 // Throughput: one op in and one out per clock. Latency: head one clock after the descriptor
 // handshake, done one clock after the finish. Limits: depths are powers of two, at least 2; errors
 // in one clock are all taken when they are of different ops, else that of the lowest port.
-// Spec: CONTRACT, desc and done port.
+// Spec: docs/contract.md, desc and done port.
 //
 //   clk         _/~\_/~\_/~\_/~\_
 //   fin_valid   _/~~~\___________     last access of the oldest op

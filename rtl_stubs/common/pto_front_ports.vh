@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ports of a front, included in its port list; needs TagWidth, Errors and Ends. Spec: CONTRACT, desc and done port.
+// Ports of a front, included in its port list; needs TagWidth, Errors and Ends.
+// Spec: docs/contract.md, desc and done port.
   input  wire                       clk_i,         // clock
   input  wire                       rst_ni,        // asynchronous reset, active low
   input  wire                       desc_valid_i,  // a descriptor is offered

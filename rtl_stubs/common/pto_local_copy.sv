@@ -16,7 +16,8 @@
 // dst_req 3 clocks, 4 of widened elements, last grant to done 1 clock. Full rate up to a read
 // latency of ReadFifoDepth - 3 clocks. A read or write error ends the op: no access is requested
 // from that clock on, but a pending request waits for its grant.
-// Limits: widths 128, 256 or 512; GmAddrWidth 40. Spec: CONTRACT, dma.md 2 and 5, bias_fb.md.
+// Limits: widths 128, 256 or 512; GmAddrWidth 40.
+// Spec: docs/contract.md, dma.md 2 and 5, bias_fb.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________________     desc_ready 1

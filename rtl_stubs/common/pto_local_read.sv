@@ -5,7 +5,8 @@
 // Throughput: one word per clock, also across rows, for reply latencies up to FifoDepth - 3.
 // Latency: row to src_req two clocks, reply to beat one clock.
 // After an error in its op the remaining words of a row are not requested but replaced, so
-// that the row stays complete. Limits: FifoDepth is a power of two. Spec: CONTRACT, src port.
+// that the row stays complete. Limits: FifoDepth is a power of two.
+// Spec: docs/contract.md, src port.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_
 //   src_req     _/~~~~~~~\___________      stable until src_gnt

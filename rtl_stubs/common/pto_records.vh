@@ -2,8 +2,8 @@
 //
 // Records that pass between the modules of the engines. They stand outside of any module and
 // package, because Icarus Verilog 11 aborts at a record of a package; the ports of an engine have
-// none (CONTRACT). `PTO_x_BITS is the width of record x, as the width of a queue: Icarus 11 and
-// Yosys do not take $bits of a type there.
+// none (docs/contract.md). `PTO_x_BITS is the width of record x, as the width of a queue: Icarus
+// 11 and Yosys do not take $bits of a type there.
 `ifndef PTO_RECORDS_VH
 `define PTO_RECORDS_VH
 `include "pto_desc.vh"

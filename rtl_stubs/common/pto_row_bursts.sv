@@ -3,7 +3,7 @@
 // Cuts rows of GM bytes into AXI bursts: first address aligned down to the bus word, a cut at
 // every 4 KiB boundary (no burst is then longer than 256 beats on a bus of 128 bits or more).
 // Throughput: one burst per clock, also across rows. Latency: one clock.
-// A record with cut passes as a command of no beats. Spec: CONTRACT, m_axi rules.
+// A record with cut passes as a command of no beats. Spec: docs/contract.md, m_axi rules.
 //
 //   clk        _/~\_/~\_/~\_/~\_
 //   row_valid  _/~~~\___________      row over one 4 KiB boundary

@@ -3,7 +3,7 @@
 // Connections of the two units of a pipe: the wires to them, the switch, their clocks, and the
 // multiplexers that select the unit with ops in flight. Included in an engine with the ports of
 // pto_engine_ports.vh; needs its parameters, QueueDepth, and UnitOneOps, the opcodes of unit 1 as
-// a mask. Unit k has the k-th part of each wire (pto_unit_pins.vh). Spec: CONTRACT.
+// a mask. Unit k has the k-th part of each wire (pto_unit_pins.vh). Spec: docs/contract.md.
 
   wire        sel;                           // unit that owns the buses
   wire [1:0]  unit_on = {sel, !sel};

@@ -14,7 +14,7 @@
 // another one for the clock of the new unit (pto_clock_gate), and its latency from descriptor to
 // first access.
 // Limits: Depth is a power of two, at least 2; a unit must keep the port contract, busy and reset
-// behaviour included. Spec: CONTRACT, desc and done port; README.md, ordering.
+// behaviour included. Spec: docs/contract.md, desc and done port; README.md, ordering.
 //
 //   clk              _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid_i     _/~~~~~~~\_______________     op of unit 0, op of unit 1

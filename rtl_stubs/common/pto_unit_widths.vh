@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// First parameters of a unit, those that its engine passes on (pto_unit_pins.vh). Spec: CONTRACT.
+// First parameters of a unit, those that its engine passes on (pto_unit_pins.vh).
+// Spec: docs/contract.md.
   parameter integer GmAddrWidth    = 40,     // bits of a GM byte address
   parameter integer GmDataWidth    = 256,    // bits of the AXI data bus
   parameter integer LocalAddrWidth = 20,     // bits of an on-chip byte address

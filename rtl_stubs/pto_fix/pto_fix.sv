@@ -8,7 +8,8 @@
 // of the units, nothing is added; a change of unit drains the pipe: last done taken to first access
 // of the other unit, one clock more than from an idle pipe. An unknown opcode is done with rule 0.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; SrcDataWidth 512, the width of an L0C word
-// and of a parameter word; GmAddrWidth 40. Spec: CONTRACT, fixpipe.md, bias_fb.md 3, profiles.md.
+// and of a parameter word; GmAddrWidth 40.
+// Spec: docs/contract.md, fixpipe.md, bias_fb.md 3, profiles.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________     mte_l1_fb, desc_ready 1

@@ -5,7 +5,7 @@
 // Throughput: one word per clock for reply latencies up to ReadFifoDepth - 6. Latency: word to
 // src_req two clocks, reply to lane_valid two clocks.
 // drop_i (op had an error): its words are no longer requested but replaced, so that the op runs to
-// its end. Limits: ReadFifoDepth is a power of two. Spec: CONTRACT, src port; fixpipe.md 2.
+// its end. Limits: ReadFifoDepth is a power of two. Spec: docs/contract.md, src port; fixpipe.md 2.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_
 //   src_rvalid  _/~~~\_______________

@@ -9,7 +9,7 @@
 // in, then 2 clocks and the round trip of the port per flag word, again after PollGap clocks as
 // long as a flag is missing; clearing takes 3 clocks and 2 per flag word. Both may run at a time.
 // Limits: 512 flags, words of 32; job inputs are those of a legal op with adjacent rows (FIX-L20,
-// L23), so no sum leaves L0C. Spec: fixpipe.md 2, 8; CONTRACT, flag port.
+// L23), so no sum leaves L0C. Spec: fixpipe.md 2, 8; docs/contract.md, flag port.
 //
 //   clk          _/~\_/~\_/~\_/~\_/~\_
 //   flag_req     _/~~~~~~~\___________    stable until granted

@@ -12,7 +12,7 @@
 // op_valid 6 clocks without flags and parameters; flags and parameters (in parallel) add the
 // latencies of their modules; end to done 1 clock, more with flags to clear.
 // Limits: two ops with scalar or vector parameters handed over whose words have not all been read
-// (the banks), 16 ops in all; SrcDataWidth 512. Spec: CONTRACT; fixpipe.md 1, 5, 6, 8, 10.
+// (the banks), 16 ops in all; SrcDataWidth 512. Spec: docs/contract.md; fixpipe.md 1, 5, 6, 8, 10.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   op_valid    _/~~~~~~~\_______________     stable, with its payload, until op_ready

@@ -12,7 +12,7 @@
 // After a failed read no new one starts; done comes after all replies.
 // Limits: 512 channels with records, 1024 with alphas, which is all that a segment of FB holds, and
 // vectors that end in their segment (FIX-L22).
-// Spec: fixpipe.md 5, 6; bias_fb.md 3; CONTRACT, par port.
+// Spec: fixpipe.md 5, 6; bias_fb.md 3; docs/contract.md, par port.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   job_valid   _/~~~~~~~~~~~~~~~~~~~\___     stays, with its fields, until done

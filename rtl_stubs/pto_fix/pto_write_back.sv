@@ -28,7 +28,7 @@
 // drain between ops, but an op of another layout waits until the transposer is empty.
 // After an error the op streams to its end without an access.
 // Limits: GmDataWidth and LocalDataWidth 128, 256 or 512, SrcDataWidth 512, GmAddrWidth 40,
-// LocalAddrWidth 20. Spec: CONTRACT, fixpipe.md, profiles.md.
+// LocalAddrWidth 20. Spec: docs/contract.md, fixpipe.md, profiles.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\_______________     desc_ready 1

@@ -8,7 +8,7 @@
 // blocks with elements of 4, 8, 16 or 32 bits. It is one run of blocks in both memories, because
 // the rows of a source column lie in order, and so do the rows of a destination column.
 // Throughput: one descriptor per clock. Latency: one clock. Limits: LocalAddrWidth 20.
-// Spec: l0_loads.md 1, 2, 4 and 5; CONTRACT, descriptors and done.
+// Spec: l0_loads.md 1, 2, 4 and 5; docs/contract.md, descriptors and done.
 //
 //   clk         _/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________     desc_ready 1

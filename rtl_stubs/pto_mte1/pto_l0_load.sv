@@ -13,7 +13,8 @@
 // n + read latency + 9 clocks from the first descriptor to the last done, and these lines.
 // A read or write error ends the op: no access is requested from that clock on, but a pending
 // request waits for its grant. Destinations are not compared (LD-L07): a later line wins.
-// Limits: width 128, 256 or 512; GmAddrWidth 40; LocalAddrWidth 20. Spec: CONTRACT, l0_loads.md.
+// Limits: width 128, 256 or 512; GmAddrWidth 40; LocalAddrWidth 20.
+// Spec: docs/contract.md, l0_loads.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________     desc_ready 1

@@ -8,7 +8,7 @@
 // of the units, nothing is added; a change of unit drains the pipe: last done taken to first access
 // of the other unit, one clock more than from an idle pipe. An unknown opcode is done with rule 0.
 // Limits: LocalDataWidth 128, 256 or 512; GmAddrWidth 40; GM is not accessed.
-// Spec: CONTRACT, dma.md, bias_fb.md, l0_loads.md.
+// Spec: docs/contract.md, dma.md, bias_fb.md, l0_loads.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________     mte_l1_l0a, desc_ready 1

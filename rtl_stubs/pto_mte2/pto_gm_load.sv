@@ -10,7 +10,7 @@
 // Latency: descriptor to arvalid 7 clocks, of a fill to dst_req 8 clocks; R beat to dst_req 3
 // clocks, last grant to done 1 clock.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40; uses the dst side and the
-// read channels. Spec: CONTRACT, dma.md 1 to 3, 5, 6, 9.
+// read channels. Spec: docs/contract.md, dma.md 1 to 3, 5, 6, 9.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________________     desc_ready 1

@@ -4,8 +4,8 @@
 // Throughput: one burst and one beat per clock, also across rows and ops. Latency: row to arvalid
 // two clocks, R beat to beat_valid one clock. After an error of its op a burst is not issued, its
 // beats are made up, so that a row that was taken is complete (pto_axi_read).
-// Limits: GmDataWidth 128, 256 or 512; ReadFifoDepth holds 4 KiB. Spec: CONTRACT, m_axi rules and
-// errors.
+// Limits: GmDataWidth 128, 256 or 512; ReadFifoDepth holds 4 KiB.
+// Spec: docs/contract.md, m_axi rules and errors.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_
 //   row_valid   _/~~~\_______________     row_ready 1

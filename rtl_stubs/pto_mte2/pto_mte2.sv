@@ -9,7 +9,7 @@
 // to first arvalid of the other unit, one clock more than from an idle pipe. An unknown opcode is
 // done with rule 0. LenBits to LegacyPadElements select the profile (profiles.md) of mte_gm_ub and
 // mte_gm_l1, by default seed. Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40;
-// the src side and the AXI write channels are 0. Spec: CONTRACT, dma.md, nd2nz.md.
+// the src side and the AXI write channels are 0. Spec: docs/contract.md, dma.md, nd2nz.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________     mte_gm_ub, desc_ready 1

@@ -9,7 +9,7 @@
 //   dense  rows that lie closer than a bus word: one read of the whole matrix
 //   pack   small-C0 nd2nz without gaps: a "row" of the job is the source of one 32-byte block
 //   tiled  dn2nz; a single column of adjacent elements is a plain row instead
-// Spec: nd2nz.md 1, 6; CONTRACT, descriptors and done.
+// Spec: nd2nz.md 1, 6; docs/contract.md, descriptors and done.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~~~~~\_______________     two digits: taken in the second clock

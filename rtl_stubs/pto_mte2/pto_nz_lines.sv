@@ -5,7 +5,7 @@
 // row before (share) shares it: that word is read once.
 // Throughput: one line per clock (on a 128-bit bus every second clock), or one beat per clock
 // where a row has more beats than lines. Latency: beat to line one clock.
-// A mere end of an op takes no beat and becomes a line. Spec: nd2nz.md 2; CONTRACT, errors.
+// A mere end of an op takes no beat and becomes a line. Spec: nd2nz.md 2; docs/contract.md, errors.
 //
 //   clk         _/~\_/~\_/~\_/~\_
 //   beat_valid  _/~~~~~~~\_______     row of two beats and one line

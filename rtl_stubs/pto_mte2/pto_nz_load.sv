@@ -19,7 +19,7 @@
 // dn2nz has its first block after a whole tile (up to 128 lines); later tiles and ops overlap.
 // Latency: descriptor to arvalid 8 clocks, R beat to dst_req 3, last grant to done 1.
 // Buffering: ReadFifoDepth beats, 128 rows, 8 KiB of tiles (pto_nz_tile). Limits: widths 128, 256
-// or 512; GmAddrWidth 40. Spec: CONTRACT, nd2nz.md.
+// or 512; GmAddrWidth 40. Spec: docs/contract.md, nd2nz.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\_______________________________     desc_ready 1

@@ -7,7 +7,7 @@
 // transpose tile; and with the bytes of GM to read for it. A dense matrix is read as one, with its
 // first row. After an error of its op a row that would read leaves as the end of the op (cut).
 // Throughput: one row per clock, also across jobs. Latency: job to row two clocks.
-// Spec: nd2nz.md 2 to 4; CONTRACT, errors.
+// Spec: nd2nz.md 2 to 4; docs/contract.md, errors.
 //
 //   clk        _/~\_/~\_/~\_/~\_/~\_
 //   job_valid  _/~~~\_______________      job of two rows

@@ -13,7 +13,7 @@
 // Latency: descriptor to src_req 7 clocks, reply to wvalid 4 clocks, of an atomic store 7 clocks,
 // last B to done 1 clock.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40; uses the src side, UB
-// only, and all AXI channels. Spec: CONTRACT, dma.md.
+// only, and all AXI channels. Spec: docs/contract.md, dma.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________________     desc_ready 1

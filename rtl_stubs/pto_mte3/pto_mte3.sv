@@ -8,7 +8,7 @@
 // of the other unit, one clock more than from an idle pipe. An unknown opcode is done with rule 0.
 // LenBits and CompactLegal select the profile (profiles.md) of mte_ub_gm, by default seed.
 // Limits: GmDataWidth, LocalDataWidth 128, 256 or 512; GmAddrWidth 40.
-// Spec: CONTRACT, dma.md.
+// Spec: docs/contract.md, dma.md.
 //
 //   clk         _/~\_/~\_/~\_/~\_/~\_/~\_
 //   desc_valid  _/~~~\___________________     mte_ub_gm, desc_ready 1

@@ -2,8 +2,7 @@
 """The port contract as tables: parameters and ports of an engine.
 
 The check of a DUT (ports.py), the wrapper of a new one (scaffold.py) and the tables of
-docs/contract.md are made from these rows. ``python -m tb.dut.contract`` renews the page. Source:
-CONTRACT.
+docs/contract.md are made from these rows. ``python -m tb.dut.contract`` renews the page.
 """
 
 from __future__ import annotations

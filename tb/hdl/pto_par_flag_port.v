@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ports `par` and `flag` of slot fix: reads of FB parameters, and reads and clears of the unit
-// flags of L0C (spec/fixpipe.md section 8). Both take a request a clock; reads are pipelined,
+// flags of L0C (docs/spec/fixpipe.md section 8). Both take a request a clock; reads are pipelined,
 // `local_read_latency` clocks from grant to rvalid and up to `local_read_jitter` more, in order;
 // grants stall at random, each port independently; those of `after_valid_i` are low until the
 // request was seen, and again after it. A flag read returns the flags at its grant; a clear takes

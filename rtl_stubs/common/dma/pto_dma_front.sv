@@ -4,7 +4,8 @@
 // finished ops. The check of the next ops overlaps the rows of earlier ones, so rows of consecutive
 // ops follow each other without a bubble.
 // Throughput: one row per clock. Latency: first row five clocks after the descriptor handshake
-// when the check needs one clock (pto_dma_check). Spec: CONTRACT, dma.md 1 to 5, 9; bias_fb.md.
+// when the check needs one clock (pto_dma_check).
+// Spec: docs/contract.md, dma.md 1 to 5, 9; bias_fb.md.
 `default_nettype none
 `include "pto_records.vh"
 

@@ -11,8 +11,8 @@
 // it (pto_gm_merge). Other atomic bursts that share a bus word wait for each other's response.
 // Errors: bursts that were issued finish, no new one starts; words not issued are dropped. After an
 // error the rest of an op may be replaced by a record without a burst (cut).
-// Limits: GmDataWidth 128, 256 or 512. Spec: CONTRACT, m_axi rules; fixpipe.md section 9; dma.md
-// section 6.
+// Limits: GmDataWidth 128, 256 or 512.
+// Spec: docs/contract.md, m_axi rules; fixpipe.md section 9; dma.md section 6.
 //
 //   clk          _/~\_/~\_/~\_/~\_/~\_/~\_
 //   burst_valid  _/~~~\___________________     atomic, burst_ready 1

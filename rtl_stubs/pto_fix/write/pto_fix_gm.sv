@@ -4,7 +4,7 @@
 // read bursts before them (pto_gm_write), lines become words.
 // Throughput: one word per clock, also across bursts and ops. Latency: line to wvalid two clocks,
 // piece to awvalid three clocks, piece to arvalid two clocks.
-// Limits: GmDataWidth 128, 256 or 512. Spec: CONTRACT, m_axi rules; fixpipe.md section 9.
+// Limits: GmDataWidth 128, 256 or 512. Spec: docs/contract.md, m_axi rules; fixpipe.md section 9.
 //
 //   clk          _/~\_/~\_/~\_/~\_/~\_/~\_
 //   piece_valid  _/~~~\___________________     atomic, piece_ready 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The unit flags of L0C (spec/fixpipe.md section 8) and the producer of accumulators that sets
+ * The unit flags of L0C (docs/spec/fixpipe.md section 8) and the producer of accumulators that sets
  * them: part of pto_mem.c, included by it. A block of L0C that the producer owns, because its flag
  * is still to be set or was cleared, holds its bytes complemented: an engine that reads or clears
  * too early gets wrong data. The producer may set the flag of a block again, some clocks

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The simulated memories (spec/README.md, "Memories") and the mailbox, inside the simulator.
+ * The simulated memories (docs/spec/README.md, "Memories") and the mailbox, inside the simulator.
  *
  * Verilog calls backends: DPI functions, or with PTO_VPI defined the system functions $pto_* of
  * Icarus. Python opens the same library with ctypes and accesses memories and mailbox in place.
