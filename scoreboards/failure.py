@@ -7,6 +7,7 @@ Each report goes to the run together with a :class:`tb.record.record.Failure`, f
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -42,6 +43,9 @@ MOST_ORDERS = 20
 """Most failing ops whose order in their batch is looked at."""
 
 _FIELDS = {part: part.value for part in Part} | {Part.DATA: "row data"}
+
+
+_RULE_NAME = re.compile(r"\b[A-Z]+-L\d+\b")
 
 
 class Reporter:
@@ -97,6 +101,8 @@ class Reporter:
         violation = first_d_violation(batch.block.issued(index))
         if violation is not None:
             lines.append(f"  the op breaks {violation}")
+        if named := _RULE_NAME.search("\n".join([objection.text, *lines[2:]])):
+            lines.append(f"  explain: pto-dv explain --rule {named[0]}")
         lines += [*self.alternatives.lines(batch, index), f"  repeat: {self.run.command}"]
         failure = self._of_op(batch, index, objection.kind)
         failure.field = objection.field + self.alternatives.knobs(batch, index)

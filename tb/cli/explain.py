@@ -11,20 +11,18 @@ from tb.cli import options as opt
 from tb.common.errors import PtoError
 
 
-def _print_table(context: typer.Context) -> None:
-    from tb.explain.command import op_table
-
+def _alone(context: typer.Context, option: str, usage: str) -> None:
+    """Checks that an option is there without another one or an op."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     given = [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
-    others = [name.strip("_") for name in given if name != "table"]
+    others = [name.strip("_") for name in given if name != option]
     if others:
         raise PtoError(
-            f"explain --table takes no other argument, and {', '.join(others)} is there",
-            where="--table",
-            legal="pto-dv explain --table",
-            remedy="leave out the others, or --table",
+            f"explain --{option} takes no other argument, and {', '.join(others)} is there",
+            where=f"--{option}",
+            legal=usage,
+            remedy=f"leave out the others, or --{option}",
         )
-    typer.echo(op_table(), nl=False)
 
 
 def explain(
@@ -75,10 +73,22 @@ def explain(
             help="print formula, operands, descriptor bits and rules of every op, as Markdown",
         ),
     ] = False,
+    rule: Annotated[
+        str, typer.Option("--rule", help="print a rule of docs/spec, such as DMA-L05")
+    ] = "",
 ) -> None:
-    """Say of an op which bytes it moves, by which rules, with which registers and descriptor."""
+    """Show the bytes, rules, registers and descriptor of an op, or a rule of the specification."""
     if table:
-        _print_table(context)
+        from tb.explain.command import op_table
+
+        _alone(context, "table", "pto-dv explain --table")
+        typer.echo(op_table(), nl=False)
+        return
+    if rule:
+        from tb.explain.card import rule_card
+
+        _alone(context, "rule", "pto-dv explain --rule DMA-L05")
+        typer.echo(rule_card(rule), nl=False)
         return
     if what is None:
         raise PtoError(

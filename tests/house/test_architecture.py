@@ -25,11 +25,11 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tb.isa": (),
     "tb.setup": ("tb.common",),
     "tb.language": ("tb.common", "tb.isa"),
-    "tb.explain": ("tb.common", "tb.isa", "tb.language"),
     "tb.record": ("tb.common", "tb.isa"),
     "tb.harness": ("tb.isa", "tb.record"),
     "tb.coverage": ("tb.common", "tb.harness", "tb.isa"),
     "sequences": ("tb.common", "tb.isa", "tb.language"),
+    "tb.explain": ("sequences", "tb.common", "tb.isa", "tb.language"),
     "tb.dut": ("sequences", "tb.common", "tb.coverage", "tb.isa", "tb.record"),
     "scoreboards.model": ("tb.isa",),
     "scoreboards": (
