@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tb.isa.fields import DESC_BITS, OPCODE_BITS, Layout, OpSpec
+from tb.isa.fix.table import QUANT_MODES, QuantMode
 from tb.isa.ops import LAYOUTS, LEGACY_FORMS, OPS
 from tb.isa.rules import RULES
 
@@ -43,6 +44,15 @@ def _layout_rows(layout: Layout) -> list[str]:
     if layout.used_bits < DESC_BITS:
         rows.append(f"| {DESC_BITS - 1}:{layout.used_bits} | - | 0 |")
     return rows
+
+
+def _mode_row(mode: QuantMode) -> str:
+    types = " ".join(mode.dst) or "that of the accumulators"
+    scale = ("per channel" if mode.vector else "scalar") if mode.scale else "-"
+    return (
+        f"| `{mode.name}` | {mode.code} | {mode.acc or 'f32 i32'} | {types} | {scale} | "
+        f"{'yes' if mode.a5 else 'no'} |"
+    )
 
 
 def page_text(formulas: Callable[[OpSpec], Sequence[str]] | None = None) -> str:
@@ -89,6 +99,15 @@ def page_text(formulas: Callable[[OpSpec], Sequence[str]] | None = None) -> str:
             *_layout_rows(layout),
         ]
     lines += [
+        "",
+        "## Modes of `pre_quant`",
+        "",
+        "Code is that of the descriptor. Parameters per channel are records in fb, a scalar is an",
+        "operand. Profile a5 refuses the modes that its list lacks (knob `modes`).",
+        "",
+        "| mode | code | accumulators | destination | scale | in a5 |",
+        "|---|---|---|---|---|---|",
+        *(_mode_row(mode) for mode in QUANT_MODES.values()),
         "",
         "## Rules",
         "",

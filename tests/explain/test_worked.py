@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sequences.examples.catalog import EXAMPLES, Example
 from sequences.examples.worked import rows
+from tb.common.paths import ROOT
 from tb.explain.command import Options, explain_command
 from tb.explain.forms import RAW_FORMS
 from tb.explain.others import sentence
@@ -275,6 +276,15 @@ def test_flags_between_copies_are_no_ops_of_their_own() -> None:
     ops = records(text)
     assert [one["op"] for one in ops] == ["mte_gm_l1", "mte_l1_ub"]
     assert ops[0]["notes"] == ["not executed: pto.set_fpc"]
+
+
+def test_the_op_table_has_every_mode_of_the_write_back() -> None:
+    section = (ROOT / "docs/spec/fixpipe.md").read_text().partition("\n## 4. ")[2]
+    rows = re.findall(r"^\| (\d+)(?: / \d+)? \| (\w+)", section.split("\n## ")[0], re.MULTILINE)
+    page = page_text()
+    assert len(rows) == 20
+    for code, name in rows:
+        assert f"\n| `{name}` | {code} |" in page or f"\n| `{name}_vec` | {code} |" in page, name
 
 
 def test_descriptor_bits_are_those_of_the_op_table() -> None:
