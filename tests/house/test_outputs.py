@@ -72,6 +72,19 @@ def test_what_is_documented_is_printed(
         }
 
 
+EXPLAINED = re.findall(
+    r"^\| `(\".*?)` \|", (ROOT / "docs/explain.md").read_text(), flags=re.MULTILINE
+)
+"""Arguments of ``explain`` in the table of docs/explain.md."""
+
+
+def test_the_ops_of_the_table_are_explained() -> None:
+    assert len(EXPLAINED) > 8
+    for words in EXPLAINED:
+        done = CliRunner().invoke(app, ["explain", *shlex.split(words)])
+        assert (done.exit_code, "  verdict: " in done.output) == (0, True), (words, done.output)
+
+
 @pytest.mark.parametrize("example", ["axi_copy", "reg_dma", "stream_dma"])
 def test_the_exclusions_of_an_example_are_those_of_its_manifest(example: str) -> None:
     """Its other figures need a simulator."""
