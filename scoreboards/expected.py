@@ -36,7 +36,7 @@ MOST_COPIED = 1 << 24
 
 
 class Expected:
-    """Golden memories and registers, written as the program says.
+    """Golden memories and registers, written in the order of the program.
 
     Args:
         memory: Memories under test; the background of both sides.
@@ -126,7 +126,7 @@ class Expected:
             if rules is not None and outcome.rule != rules[index]:
                 why = (
                     f"stimulus and model disagree: rule {rules[index]} was meant, "
-                    f"the model says {outcome.rule}"
+                    f"the model has {outcome.rule}"
                 )
                 doubts.append(Verdict(Objection("stimulus", why, "rule"), index))
             outcomes.append(outcome)
@@ -148,7 +148,7 @@ class Expected:
                 says = f"rule {early.rule}" if early.rule else "it is legal"
                 why = (
                     "stimulus and model disagree: a copy_ubuf_to_ubuf was not issued, the "
-                    f"model says {says}"
+                    f"model: {says}"
                 )
                 objections.append(Objection("stimulus", why, "not issued"))
         outcome = model.issue(ops[at], legal=legal)

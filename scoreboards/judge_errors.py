@@ -40,7 +40,7 @@ def judge_errors(
     Args:
         evidence: The batch.
         lanes: Bytes of a bus word by memory.
-        engines: Slot to what the manifest of its engine says; slots without one are left out.
+        engines: Slot to the capabilities of its engine; slots without one are left out.
 
     Returns:
         Place of each op to the errors that it met or may have met, and the verdicts: errors that

@@ -71,7 +71,7 @@ class Repro:
 
         Args:
             batch: The block that :attr:`before` belongs to, or one before it, in which case its
-                memory is no longer known and the programs say so.
+                memory is no longer known and the programs have a note.
             index: Place of the op in the block.
             why: What was found.
             history: Events before the op that the programs do not replay, a sentence each.

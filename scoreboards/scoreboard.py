@@ -54,7 +54,7 @@ class Scoreboard(uvm_subscriber):
 
     Attributes:
         forgets: GM outside of the dense windows may have its background again at any time, so that
-            a long run has the memory of a short one; a test of random traffic says so.
+            a long run has the memory of a short one; a test of random traffic sets it.
     """
 
     forgets = False

@@ -3,7 +3,7 @@
 
 An engine need not order the ops that it has accepted (docs/contract.md): a block orders them by
 ``after`` and ``also_after``. The result of two ops that share bytes without is not defined, so a
-failure of one of them says nothing about the engine.
+failure of one of them is no evidence against the engine.
 """
 
 from __future__ import annotations

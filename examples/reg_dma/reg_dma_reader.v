@@ -25,7 +25,7 @@ module reg_dma_reader #(
   input  wire [15:0]             rows,
   input  wire [MemAddrWidth-1:0] src_stride,
   input  wire                    abort,
-  output wire                    idle,       // every word was asked for and has come
+  output wire                    idle,       // every word was requested and has come
   output wire                    error,      // the answer on this clock is bad
   output wire [MemAddrWidth-1:0] error_addr,
   output wire                    mem_req,    // stable until granted

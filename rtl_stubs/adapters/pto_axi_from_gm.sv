@@ -2,7 +2,7 @@
 //
 // Adapter: the AXI4 reads of a block from GM, as the contract wants them: bursts of whole aligned
 // bus words of one id, cut at 4 KiB, quiet in reset. The block may have another width, any ids,
-// narrow and unaligned bursts (pto_axi_reads). err_o tells each failed bus word. After an error of
+// narrow and unaligned bursts (pto_axi_reads). err_o has each failed bus word. After an error of
 // a burst no more of it is read, and while stop_i is high nothing is: give it failed_o of
 // pto_commands, with one op in the block. rready is always 1. Throughput: one beat or one bus word
 // per clock. Latency: AR two clocks, R two. Limits: those of pto_axi_reads, 8 KiB in flight.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Adapter: the AXI4 reads of a block from the local read port (pto_axi_reads). The read address is
-// {memory, local byte address}. err_o tells each failed word, and its burst ends with SLVERR. It
+// {memory, local byte address}. err_o has each failed word, and its burst ends with SLVERR. It
 // reads on after an error, as the contract allows; stop_i is ignored. Throughput: one beat or one
 // local word per clock. Latency: AR to src_req two clocks, answer to R two.
 // Limits: those of pto_axi_reads. Spec: docs/contract.md, src port.

@@ -3,7 +3,7 @@
 // Adapter: the AXI4 writes of a block to GM, as the contract wants them: bursts of whole aligned
 // bus words of one id, of at most MaxBeats, quiet in reset. The block may have another width, any
 // ids, narrow and unaligned bursts (pto_axi_writes); a bus word without a byte to write is left
-// out. A burst is issued when its words are there. err_o tells each failed burst. After an error of
+// out. A burst is issued when its words are there. err_o has each failed burst. After an error of
 // a burst of the block no more of it is written, and while stop_i is high nothing is: give it
 // failed_o of pto_commands, with one op in the block. bready is always 1. Throughput: one beat or
 // one bus word per clock. Latency: last W beat of a burst to AW three clocks, B one. Limits: those

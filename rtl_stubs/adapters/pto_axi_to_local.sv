@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Adapter: the AXI4 writes of a block to the local write port (pto_axi_writes). The write address
-// is {memory, local byte address}. err_o tells each failed word, and its burst ends with SLVERR. It
+// is {memory, local byte address}. err_o has each failed word, and its burst ends with SLVERR. It
 // writes on after an error, as the contract allows; stop_i is ignored. Throughput: one beat or one
 // local word per clock. Latency: W beat to dst_req one clock, last grant to B one clock. Limits:
 // those of pto_axi_writes. Spec: docs/contract.md, dst port.

@@ -2,7 +2,7 @@
 //
 // Takes the AXI4 writes of a block: the beats of its bursts become words with byte enables, in the
 // order of their addresses. Any size up to the bus, any alignment, any ids, and buses wider and
-// narrower than a word; responses come in the order of the bursts, when fin_i has told their ends.
+// narrower than a word; responses come in the order of the bursts, when fin_i has had their ends.
 // Bursts that are not legal, or not INCR, fail (pto_axi_bursts). Throughput: one beat or one word
 // per clock. Latency: W beat to word one clock, fin to B one clock. Limits: 16 bursts; DataWidth 8
 // to 1024; WordWidth 128, 256 or 512; beats follow awsize_i, and wlast_i comes with the last one.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Adapter: bytes of a local memory as packets of an AXI4-Stream, each from lane 0 of the stream on,
-// with tkeep and tlast. err_o tells each failed word; the packet goes on. Throughput: one local
+// with tkeep and tlast. err_o reports each failed word; the packet goes on. Throughput: one local
 // word in and one beat out per clock. Latency: command to src_req two clocks, answer to tvalid two.
 // Limits: DataWidth 8 to 512, a power of two; 16 commands. Spec: docs/contract.md, src port; AMBA
 // AXI4-Stream.

@@ -3,7 +3,7 @@
 // Adapter: packets of an AXI4-Stream to the local write port. A command has the place of the next
 // packet; its bytes begin in lane 0 of the stream and are moved to their lanes (pto_row_path). The
 // length counts, tlast and tkeep need not be connected. rsp_valid comes with the last grant of a
-// packet. err_o tells each failed word; the packet goes on. Throughput: one beat in and one local
+// packet. err_o reports each failed word; the packet goes on. Throughput: one beat in and one local
 // word out per clock. Latency: beat to dst_req two clocks. Limits: DataWidth 32 to 512, a power of
 // two; 32 commands. Spec: docs/contract.md, dst port; AMBA AXI4-Stream.
 //

@@ -3,7 +3,7 @@
 // Clock gate: clk_o follows clk_i, or stays high. The enable is taken at the rising edge and acts
 // while clk_i is high, so clk_o has no glitch. run_o is high when the next rising edge passes, and
 // holds from rising edge to rising edge: a handshake with logic on clk_o counts only with run_o. In
-// reset the clock runs. On silicon put the library's gate here, behind en_q.
+// reset the clock runs. On silicon put the library's gate here, after en_q.
 // Throughput: one decision per clock. Latency: an enable at a rising edge passes the next one.
 // Limits: none. Spec: none; it saves power, and simulation time: nothing happens at the falling edge.
 //

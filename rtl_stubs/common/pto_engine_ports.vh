@@ -3,7 +3,7 @@
 // The ports of an engine and of its units, included as a port list. Needs the parameters
 // GmAddrWidth, GmDataWidth, LocalAddrWidth, LocalDataWidth, DescWidth, TagWidth and AxiIdWidth.
 // PTO_SRC_DATA_WIDTH, if defined, is the width of the src port.
-// A module ties the outputs that it does not use to 0; its header says which sides it uses.
+// A module ties the outputs that it does not use to 0; its header names the sides it uses.
 // Spec: docs/contract.md.
   input  wire                        clk_i,         // clock
   input  wire                        rst_ni,        // asynchronous reset, active low

@@ -28,7 +28,7 @@ module pto_extent #(
   output wire                           in_last_o,    // it is taken: this is its last digit
   input  wire                           in_skip_i,    // its digits do not count
   input  wire [BaseWidth-1:0]           in_base_i,    // its first address
-  input  wire [TailWidth-1:0]           in_tail_i,    // what lies behind the last stride
+  input  wire [TailWidth-1:0]           in_tail_i,    // bytes after the last stride
   input  wire [8*Strides*PerStride-1:0] in_digits_i,  // digits of its counts less 1
   input  wire [Strides*StrideWidth-1:0] in_strides_i, // its strides, that of the low digits low
   output wire                           out_valid_o,  // a sum is there

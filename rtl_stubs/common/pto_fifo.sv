@@ -5,7 +5,7 @@
 // of its own read is bypassed. One word in and one word out per clock at any fill level; a word is
 // visible one clock after it was written. Neither ready nor valid depends on the other side of the
 // queue, so a queue cuts every combinational path. A writer that cannot be stalled reserves room
-// before it asks for data (docs/contract.md: "the engine requests only what it can take").
+// before it requests data (docs/contract.md: "the engine requests only what it can take").
 // Limits: Depth is a power of two, at least 2.
 //
 //   clk       _/~\_/~\_/~\_/~\_
@@ -30,7 +30,7 @@ module pto_fifo #(
 );
   localparam integer PtrWidth = $clog2(Depth);
 
-  reg [PtrWidth:0] wr_ptr_q;                 // one bit more than an index: tells full from empty
+  reg [PtrWidth:0] wr_ptr_q;                 // one bit more than an index
   reg [PtrWidth:0] rd_ptr_q;
 
   assign wr_ready_o = wr_ptr_q != {~rd_ptr_q[PtrWidth], rd_ptr_q[PtrWidth-1:0]};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Arithmetic of the write-back pipeline: pure functions, to be included inside a module after
-// pto_fix_convert.vh. Rounding is to nearest, ties to even (RNE), unless a function says otherwise;
+// pto_fix_convert.vh. Rounding is to nearest, ties to even (RNE), unless a function has another;
 // subnormals are kept on both sides; a NaN that arithmetic produces is the canonical one. Each
 // function names its rule. tests/arith (`make prove-arith`) compares every function with an
 // independent reference: those of one f32 or i32 over all 2^32 inputs, ReLU and clip with a partner

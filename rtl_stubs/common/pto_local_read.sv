@@ -26,7 +26,7 @@ module pto_local_read #(
   output wire                       row_ready_o,  // it is taken
   input  wire pto_read_t            row_i,        // the row
   input  wire [`PTO_NUM_ACTIVE-1:0] err_i,        // per op: it had an error, make its words up
-  output wire                       src_req_o,    // word asked for
+  output wire                       src_req_o,    // word requested
   input  wire                       src_gnt_i,    // request taken
   output wire [2:0]                 src_space_o,  // memory
   output wire [19:0]                src_addr_o,   // byte address of the word

@@ -6,7 +6,7 @@
 // until it is taken; the same register serves as local write request and as AXI W beat. Throughput:
 // one word per clock, also across rows. Latency: line to word one clock. The pattern has a period
 // of 4 bytes and words are aligned, so its phase is that of the absolute address (A-07). In place
-// of the pattern the first element of the row may fill the bytes behind the data, with its phase
+// of the pattern the first element of the row may fill the bytes after the data, with its phase
 // from the row's start (knob tail); such a row has no pad before its data and holds an element.
 // Limits: WordBytes <= LineBytes; foot > 0 unless cut.
 // Spec: dma.md sections 2 and 3.

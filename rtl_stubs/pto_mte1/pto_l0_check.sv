@@ -126,7 +126,7 @@ module pto_l0_check #(
   wire        dst_far   = |dst_stride[15:7] && |last_column;
   wire [27:0] src_first = {14'd0, start[13:0]} * {14'd0, src_stride[13:0]};
   wire [21:0] src_reach = {14'd0, last_row} * {8'd0, src_stride[13:0]} + {14'd0, length};
-  // The first block without that product, and what L1 has from there on, negative behind its end.
+  // The first block without that product, and what L1 has from there on, negative after its end.
   wire [20:0] src_base  = {2'd0, src[23:5]} + (scales ? {5'd0, offset} : {1'b0, offset, 4'd0});
   wire [21:0] src_room  = L1_BLOCKS - {1'b0, src_base};
   wire [16:0] dst_units = {8'd0, last_column[8:0]} * {10'd0, dst_stride[6:0]} + {7'd0, depth};

@@ -43,7 +43,7 @@ module pto_l0_tile #(
   localparam [RingBits:0]    SQUARE = Banks[RingBits:0];         // lines of the largest square
   localparam [RingBits:0]    LAST   = SQUARE - ONE;              // the last of them
 
-  // Addresses have a bit more than the ring, which tells full from empty.
+  // Addresses have a bit more than the ring, which separates full from empty.
   reg [RingBits:0] fill_q;                   // next line in
   reg [RingBits:0] whole_q;                  // end of the lines and whole squares in the ring
   reg [RingBits:0] read_q;                   // end of the square or line read last

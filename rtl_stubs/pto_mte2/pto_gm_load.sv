@@ -2,7 +2,7 @@
 //
 // Unit of MTE2 for mte_gm_ub and mte_gm_l1, rows of bytes from GM (AXI4 reads) to UB, optionally
 // padded, or to L1, and for raw_fill_l1, rows of a pattern to L1, which read nothing. LenBits to
-// LegacyPadElements select the profile (pto_dma_check): with TailFill the last 32-byte block behind
+// LegacyPadElements select the profile (pto_dma_check): with TailFill the last 32-byte block after
 // a row without pad is filled. Rows flow loops -> bursts -> read queue -> realigner -> words; the
 // records of rows for the later stages wait in queues parallel to the data.
 // Throughput: one GM beat and one on-chip word per clock; a row of k beats and n words takes

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Atomic stores from UB to GM (docs/spec/order_and_atomics.md, section 6).
 
-CTRL, as it is when the store is issued, says type, operation and what becomes of inf and NaN of
+CTRL at the issue of the store gives type, operation and the treatment of inf and NaN of
 f16. The arithmetic is that of the write-back, :mod:`scoreboards.model.fixpipe_atomic`.
 """
 

@@ -300,12 +300,12 @@ def _atomic(op: FixOp, state: Registers) -> Atomic | None:
         return op.atomic
     found = Atomic(_ATOMIC_TYPES[state.atomic_type], _ATOMIC_OPS[state.atomic_op])
     if op.dst_type.dtype not in UPDATED[found.type]:
-        raise ValueError(f"FIX-L27: CTRL says atomic {found.type}, elements are {op.dst_type}")
+        raise ValueError(f"FIX-L27: CTRL has atomic {found.type}, elements are {op.dst_type}")
     return found
 
 
 def _saturation(op: FixOp, state: Registers) -> Saturation:
-    """Returns the clause, else what CTRL says (CT-04)."""
+    """Returns the clause, else that of CTRL (CT-04)."""
     if op.sat_name:
         return _SATURATION[op.sat_name]
     if state.ctrl >> 48 & 1:
@@ -319,7 +319,7 @@ def _scoped(name: str, target: str, clause: Saturation) -> Saturation:
     Args:
         name: Mode without its suffix.
         target: Destination element type.
-        clause: What the clause or CTRL says.
+        clause: That of the op or of CTRL.
     """
     if current().sat_scope == "all" or target not in ("f16", "bf16"):
         return clause

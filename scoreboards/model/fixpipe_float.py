@@ -4,7 +4,7 @@
 Spec: fixpipe.md, sections 3 to 7. Everything works on whole arrays: ``float32`` for values that
 are computed with, ``uint32`` for bit patterns. numpy's f32 product is the IEEE one, rounded to
 nearest even with subnormals kept (A-42); NaNs are made canonical after it (A-51). Callers silence
-what numpy says of NaN and overflow (``np.errstate``): once for an op.
+the warnings of numpy about NaN and overflow (``np.errstate``): once for an op.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ def convert(
 ) -> tuple[Words, Words]:
     """Returns the codes of f32 words and the events of each.
 
-    Rounds to nearest even, HiF8 as :func:`to_hif8` says; underflow is gradual, and overflow is
+    Rounds to nearest even, HiF8 as :func:`to_hif8`; underflow is gradual, and overflow is
     judged after the rounding.
     """
     magnitude = bits & _MAGNITUDE

@@ -68,7 +68,7 @@ def draw_counts(rng: np.random.Generator, total: Ints, most: Ints) -> Ints:
 
 
 def _fb_shapes(rng: np.random.Generator, most: Ints) -> tuple[Ints, Ints]:
-    """Draws counts and lengths that fit ``most`` units: FB has so few that bytes say little."""
+    """Draws counts and lengths that fit ``most`` units: FB has so few that bytes mean little."""
     short = np.minimum(rng.integers(1, 5, len(most)), most)
     length = np.where(rng.random(len(most)) < 0.6, short, log_uniform(rng, 1, most))
     return log_uniform(rng, 1, most // length), length

@@ -2,7 +2,7 @@
 """Rows longer than 4095 bytes that end inside of a bus word, of each op with rows.
 
 The worked examples of the specification have them only with pads, loops, registers or knobs. These
-ops need none, so engines of few capabilities take them, too. The model says what they leave.
+ops need none, so engines of few capabilities take them, too. The model computes what they leave.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import sys
 
 from tb.common.environment import own_modules_first
 
-# Container images set it, as the Makefile says. Without bytecode every command compiles what it
+# Container images set it, see the Makefile. Without bytecode every command compiles what it
 # imports, which takes longer than to check a hundred programs.
 if os.environ.get("PYTHONDONTWRITEBYTECODE"):
     sys.dont_write_bytecode = False

@@ -71,7 +71,7 @@ def qualify(
     local_width: opt.LocalWidth = "",
     tag_width: opt.TagWidth = "",
 ) -> None:
-    """Plant faults in your engines, or in ours, and say how many of them the bench finds."""
+    """Inject faults into a DUT, or the reference engines, and report the detection rate."""
     from tb.dut.manifest import load_manifests, reference_manifests
     from tb.dut.widths import run_widths
     from tb.qualify.command import qualify_command

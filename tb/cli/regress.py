@@ -173,7 +173,7 @@ def farm_check(
     file: Annotated[Path, typer.Argument(help="a farm file")],
     script: Annotated[bool, typer.Option("--script", help="print the job script")] = False,
 ) -> None:
-    """Check a file that says who works, see docs/farm.md; print a cluster's job script."""
+    """Check a farm file (docs/farm.md); print the job script of a cluster."""
     from tb.regress.workers.farm import farm_command
 
     raise typer.Exit(farm_command(file, script))

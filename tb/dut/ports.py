@@ -200,7 +200,7 @@ def _check_one(manifest: Manifest) -> bool:
 
 
 def _profile(manifest: Manifest) -> str:
-    """Returns what a manifest says about the profile, in words."""
+    """Returns the claim of a manifest about the profile as a sentence."""
     if not manifest.knobs:
         return f"no knob of a profile concerns slot {manifest.slot}"
     claim = manifest.claim
@@ -456,7 +456,7 @@ class _Check:
         yield from parts[:SHOWN]
 
     def _diagnostics(self, compilation: Compilation) -> list[Diagnostic]:
-        """Returns what slang says, less what concerns black boxes."""
+        """Returns the diagnostics of slang but for black boxes."""
         return [
             item
             for item in compilation.getAllDiagnostics()

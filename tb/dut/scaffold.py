@@ -173,7 +173,7 @@ def _check(name: str, slot: str, ops: Iterable[str], language: str) -> None:
             f"{name!r} cannot be the name of a module",
             where="NAME",
             legal="letters, digits and _, no digit first",
-            remedy="--folder PATH says where it goes",
+            remedy="--folder PATH writes it elsewhere",
         )
     if name.lower().startswith("pto_") or _is_keyword(name):
         whose = (

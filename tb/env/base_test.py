@@ -249,7 +249,7 @@ class PtoTestBase(uvm_test):
             PtoError: the test does not override it.
         """
         raise PtoError(
-            f"{type(self).__name__} does not say what it sends",
+            f"{type(self).__name__} does not declare what it sends",
             where=type(self).__module__,
             remedy="define `async def stimulate(self)`, see docs/uvm.md",
         )

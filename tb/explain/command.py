@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``pto-dv explain``: prints what is to be said of an op, or of the ops of a program."""
+"""``pto-dv explain``: prints the explanation of an op, or of the ops of a program."""
 
 from __future__ import annotations
 

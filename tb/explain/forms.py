@@ -41,7 +41,7 @@ class OpForm:
         title: Which form.
         lines: The instructions; as PTO text where ``text`` is true, else names and values.
         source: Place in the specification.
-        note: What else is to be said.
+        note: Note, or empty.
         text: Whether the lines are read by the other commands.
     """
 
@@ -67,8 +67,8 @@ class Raw:
         words: Ops that set a word before it, and the word; of an operand no op.
         fixed: Fields of the descriptor that every op with this form has.
         when: Whether an op with these fields has this form.
-        note: What else is to be said.
-        without: What is to be said of an op that does not have it, or empty.
+        note: Note, or empty.
+        without: Note on an op that does not have it, or empty.
     """
 
     name: str
@@ -170,7 +170,7 @@ RAW_FORMS: tuple[Raw, ...] = (
     Raw(
         "create_cbuf_matrix", "raw_fill_l1", "dst=first raw repeat=n_burst blocks=len gap=dst_gap",
         when=lambda x: x.first >= 0,
-        note="dst points to ui16 or ui32, as fill_word_bits says",
+        note="dst points to ui16 or ui32, by fill_word_bits",
     ),
     *_loads("ca", "mte_l1_l0a"),
     *_loads("cb", "mte_l1_l0b"),

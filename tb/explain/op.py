@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that is said of one op, as data: :func:`explain`."""
+"""The explanation of one op as data: :func:`explain`."""
 
 from __future__ import annotations
 

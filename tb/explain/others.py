@@ -65,7 +65,7 @@ PRODUCTS: tuple[tuple[str, str], ...] = (
     *((f"mad{kind}", f"{_formula(kind, _start(kind))}; {_HOST}") for kind in _KINDS),
     *((f"mad{kind}_raw", f"{_formula(kind, 'I + ')}; {_WORD}; {_HOST}") for kind in _RAWS),
 )
-"""Names of the products, and what is to be said of them."""
+"""Names of the products, and the notes on them."""
 
 SENTENCES: tuple[tuple[str, str], ...] = (
     (_FLAGS, "orders two pipes; it touches no byte"),
@@ -104,14 +104,14 @@ SENTENCES: tuple[tuple[str, str], ...] = (
     (r"load_scalar|store_scalar|ld_dev|st_dev", f"accesses one element; {_SKIPPED}"),
     (r"castptr|addptr|ptrtoint|get_(sub)?block_\w+", "computes a number; it touches no byte"),
 )
-"""Names as a regular expression, and what is to be said, in the order of search."""
+"""Names as a regular expression, and the note, in the order of search."""
 
 _MOVERS = re.compile(r"mte_|copy_|load_cbuf|mad|set_loop|set_mov_pad")
 """How names begin that must not pass for foreign ones, as for ``verify``."""
 
 
 def sentence(name: str, *, foreign: bool = False) -> str:
-    """Returns what is to be said of an op without a byte map, or nothing for any other name.
+    """Returns the note on an op without a byte map, or nothing for any other name.
 
     Args:
         name: Mnemonic without ``pto.``.

@@ -139,7 +139,7 @@ class Link:
     def joined(self, other: Link, *, repeats: bool = False) -> Link | None:
         """Returns this link and the one after it as one, if their bytes follow each other.
 
-        Only one axis may go on, so that the label still says which bytes these are. With
+        Only one axis may go on, so that the label still identifies the bytes. With
         ``repeats`` the same source again goes on, too.
         """
         if self.part is not other.part or other.dst != self.dst + self.size:

@@ -177,7 +177,7 @@ class _Seen:
     Attributes:
         run: Which execution of an op that is executed several times.
         notes: Assumptions.
-        missing: What is to be said of an op with an operand that is not known.
+        missing: Note on an op with an operand that is not known.
         codes: Table of the codes in raw words.
     """
 

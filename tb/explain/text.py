@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of an op, as lines of text; on a terminal with colours."""
+"""The explanation of an op as lines of text; on a terminal with colours."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ SECTIONS: dict[str, tuple[str, Section]] = {
 
 
 def op_lines(op: Explained, shown: Iterable[str], most: int) -> Iterator[Line]:
-    """Yields what is said of an op.
+    """Yields the lines on an op.
 
     Args:
         op: The op.

@@ -65,7 +65,7 @@ class Word:
         source: Place in the specification.
         fields: Its fields.
         when: Whether an op that has it uses it.
-        note: What else is to be said.
+        note: Note, or empty.
     """
 
     name: str
@@ -228,7 +228,7 @@ class WordValue:
 
 
 def words_of(desc: Op) -> tuple[WordValue, ...]:
-    """Returns the register words of an op; a value that does not fit is said to be cut."""
+    """Returns the register words of an op; a note names a value that is cut."""
     return tuple(
         coded(word, [bits.of(desc) for bits in word.fields])
         for word in WORDS

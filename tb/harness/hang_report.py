@@ -3,7 +3,7 @@
 
 It is made from a snapshot of the mailbox, inside the simulator, at a hang, or from the file of a
 simulation that was ended or crashed. Then the pins are those of the last report of the harness, and
-the text says so.
+the text has a note.
 """
 
 from __future__ import annotations

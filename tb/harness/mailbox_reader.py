@@ -334,7 +334,7 @@ class MailboxReader(MailboxView):
         reader = cls._open(path)
         header = tuple(int(reader._array[name][0]) for name in ("magic", "version", "size"))
         if header != (MAGIC, VERSION, MAILBOX.itemsize):
-            raise MailboxError(f"{path} is no mailbox of version {VERSION}")
+            raise MailboxError(f"{path} is not a mailbox of version {VERSION}")
         return reader
 
     def request_stop(self) -> None:

@@ -61,7 +61,7 @@ module pto_harness #(
 `endif
 
   // Written by Python.
-  reg       rst_n_req = 1'b0;  // 0 asks for reset, at once; released with the clock
+  reg       rst_n_req = 1'b0;  // 0 requests reset, at once; released with the clock
   reg [3:0] pin_mode = 4'd0;   // bit s: descriptors and dones of slot s go by pins
 
 `ifndef PTO_MAIN_CLOCKS

@@ -124,7 +124,7 @@ PtoTrace::PtoTrace() {
 
 // $stop and $finish of a design, in the form of pto_vpi.h, in place of VL_STOP_MT() and
 // VL_FINISH_MT(): the linker redirects the calls. The first is called after the message of an error,
-// too: the simulation goes on, as in other simulators, and tb/run/messages.py tells both apart.
+// too: the simulation goes on, as in other simulators, and tb/run/messages.py distinguishes both.
 static void end_of(const char *task, const char *file, int line) {
     VL_PRINTF("pto: %s: %s:%d, time %llu, scope -\n", task, file, line,
               static_cast<unsigned long long>(main_time));

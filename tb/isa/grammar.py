@@ -95,7 +95,7 @@ class Clause:
         times: ``"1"``, ``"?"`` or ``"*"``.
         tag: Where its name stands among the types: nowhere, before its types (``"word"``), or
             around them (``"paren"``).
-        word: Property that is the clause's name where no part says another word; clauses of one
+        word: Property that is the clause's name where no part gives another word; clauses of one
             property exclude each other.
         clash: Rule that two of them break; empty for that of the order.
         free: Whether it may be anywhere among the clauses; its types follow those of the head.
@@ -156,7 +156,7 @@ class Row:
             with their names.
         memrefs: Whether a pointer may be a memref.
         executed: Whether a program runs it.
-        kinds: Operands whose kind is another one than their name says.
+        kinds: Operands whose kind differs from that of their name.
         head: Parts before the clauses.
         groups: All operands, in the order of the generic form.
         kind_of: Operand to its kind.

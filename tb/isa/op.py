@@ -25,7 +25,7 @@ Values = dict[str, Any]
 class Op:
     """An op as it is written, and as an engine gets it; frozen.
 
-    Operands are given in the order of ``names``, or by name. A family says in its class what its
+    Operands are given in the order of ``names``, or by name. Each family class declares what its
     ops have beside the fields of their descriptors.
 
     Attributes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles: what the documents say (``seed``) and what the silicon does (``a5``), as named knobs.
+"""Profiles: the documents (``seed``) and the silicon (``a5``), as named knobs.
 
 A profile is a value for each knob of the table below (docs/spec/profiles.md). One process works
 under one profile: the command line, or the settings of a run, choose it with :func:`use` before the
@@ -167,10 +167,10 @@ class Profile:
 
 
 SEED = Profile()
-"""What the seed documents say; the default."""
+"""The behaviour of the seed documents; the default."""
 
 A5 = Profile(**{name: knob.a5 for name, knob in KNOBS.items()})  # type: ignore[arg-type]
-"""What the evidence says of the silicon."""
+"""The behaviour of the silicon, as far as there is evidence."""
 
 PROFILES: dict[str, Profile] = {"seed": SEED, "a5": A5}
 """Named profiles."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of ops of the pto dialect that are not executed here."""
+"""Notes on ops of the pto dialect that are not executed here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def moves_tiles(name: str) -> bool:
 
 
 def foreign_words(name: str, *, moves: bool = False) -> str:
-    """Returns what is to be said of a foreign op; ``moves``: one inside moves data."""
+    """Returns the note on a foreign op; ``moves``: one inside moves data."""
     moves = moves or moves_tiles(name)
     what = "data, which no engine and no model sees," if moves else "no data"
     return f"foreign: it moves {what} and is not executed"

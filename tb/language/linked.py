@@ -33,7 +33,7 @@ class Linked:
         gap: Clocks of idle before it is offered.
         flag_delay: Clocks until the unit flags are set that it waits for; -1 for at once.
         after: Indices of earlier transactions that must have completed.
-        note: What a comment before it says.
+        note: The text of a comment before it.
     """
 
     ops: tuple[AnyOp, ...]

@@ -38,7 +38,7 @@ _WIDTHS = {"f16": 16, "bf16": 16, "f32": 32, "f8E4M3FN": 8, "hif8": 8}
 
 
 class UnprintableError(ValueError):
-    """An operand that no text can say: wider than its type, or than a pointer."""
+    """An operand without a text: wider than its type, or than a pointer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class Source:
 
     Attributes:
         module: The ops; :func:`written` and the classes of :mod:`tb.language.dialect.others` tell
-            what they say.
+            their meaning.
         file: Name of the file.
         text: Its text.
         offsets: Offset of the name of each op; :meth:`place` converts them to lines and columns.
@@ -149,7 +149,7 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
 
     Args:
         text: The program.
-        file: Name that places say.
+        file: Name that places have.
         findings: Takes broken rules instead of an error; the ops that break them are then
             ``pto_dv.broken`` in the module. Other errors are raised all the same.
 

@@ -274,11 +274,11 @@ class Trace:
         unknown: Places of ops with an operand whose value is not known, each once.
         undecided: Places of loops and conditions that depend on such a value: a loop was walked
             twice, which shows what an iteration does to the next one; a condition both ways, so
-            that flags and the order of steps say little.
+            that flags and the order of steps mean little.
         once: Places of such loops that were walked once, because twice would have been too long.
         doubts: Steps in such loops and conditions, inner ones first.
         unnumbered: Places of flags and buffers whose number is not known, or out of range: they
-            are not among the steps, whose order says little then.
+            are not among the steps, whose order means little then.
         findings: Operands that are wrong, with unknown values in their place; of a static trace,
             any other one is refused with them.
         dead: Ops in the text that are never executed: in a branch that is not taken, in a loop

@@ -24,11 +24,11 @@ from tb.run.run import interrupts_raise, run_once
 from tb.run.testlist import planned_test
 
 GRACE_SECONDS = 5.0
-"""How much sooner than the worker's own limit a simulation is ended: its record says why, then."""
+"""How much sooner than the worker's own limit a simulation is ended: its record has the reason."""
 
 
 def execute(job: Job) -> Outcome:
-    """Does a job and says what became of it; raises nothing that a user can cause."""
+    """Does a job and returns its outcome; raises nothing that a user can cause."""
     outcome = blank(job, datetime.now(UTC), worker=here())
     try:
         with interrupts_raise():

@@ -316,7 +316,7 @@ def _load_data(request: Request, at: int, seed: int) -> Bytes:
         raise PtoError(
             f"{given.value!r} has an address of its own",
             where=given.where,
-            remedy="the memory and its address say where it goes",
+            remedy="give the memory and its address",
         )
     data = content(source, given.where, seed=(seed, 3, at))
     if data is None:

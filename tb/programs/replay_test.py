@@ -205,7 +205,7 @@ class ProgramTest(PtoTestBase):
     def compute(self, step: Compute) -> None:
         """Computes a product on the host: of the memories under test, and of the golden ones.
 
-        So a wrong load shows in the product. Unit flags are waited for and set as the op says.
+        So a wrong load shows in the product. Unit flags follow the clause of the op.
         """
         golden, memory, op = self.env.scoreboard.expected.golden, self.run.memory, step.op
         under_test = {space: memory.view(space) for space in (Space.L0, Space.L0C, Space.BT)}

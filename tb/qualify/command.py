@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``pto-dv qualify``: plants faults in engines, runs the bench on each, and says what was found."""
+"""``pto-dv qualify``: plants faults in engines, runs the bench on each, and reports those found."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ _TITLES = {
 }
 
 _BY_MESSAGE = ("error", "interrupted")
-"""Statuses of a record whose message says more than failures that came before."""
+"""Statuses of a record with a message that is better than earlier failures."""
 
 _NO_OP = ("crash",)
 """Kinds for which the op in flight is chance."""

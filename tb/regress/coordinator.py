@@ -230,7 +230,7 @@ class Coordinator:
         self.tally.busy_seconds += item.seconds
         if item.stopped:
             if job.kind == "run":
-                self.schedule.again(job)  # stays planned; says that something is left
+                self.schedule.again(job)  # stays planned: something is left
             shutil.rmtree(job.folder, ignore_errors=True)
         elif job.kind == "build":
             self._built(job, item)

@@ -64,7 +64,7 @@ class BucketRow:
         state, command: Of its first run.
         first: First line of the report.
         tests: Tests of its runs with how many.
-        noted: What the testplan says of it.
+        noted: The entry of the testplan on it.
         follows: Bucket that it follows from and its title, or None.
     """
 
@@ -83,7 +83,7 @@ class BucketRow:
 
 
 def failure_pages(view: RegressionView) -> Iterator[Page]:
-    """Yields the list of buckets and the page of each; nothing failed, and the list says so."""
+    """Yields the list of buckets and the page of each; the list has a line where nothing failed."""
     by_id = {run.id: run for run in view.runs}
     runs = [[by_id[at] for at in bucket.runs if at in by_id] for bucket in view.buckets]
     rows = [_row(view, *item) for item in zip(view.buckets, runs, strict=True)]
@@ -186,7 +186,7 @@ def _drawing(bucket: Bucket) -> Drawing | None:
     try:
         return draw(picture)
     except ValueError:
-        # A record that was damaged keeps its text; the page says that there is no picture.
+        # A record that was damaged keeps its text; the page has a note in place of the picture.
         return None
 
 

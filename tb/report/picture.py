@@ -69,7 +69,7 @@ class Drawing:
         width, height: Of the map in pixels.
         lines: The dump.
         more: Lines with wrong bytes that the dump leaves out.
-        summary: What can be said of the wrong bytes, as sentences.
+        summary: Sentences on the wrong bytes.
         left_out: What the picture does not have, or empty.
     """
 

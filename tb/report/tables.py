@@ -88,7 +88,7 @@ def exercised(row: SpecRow) -> str:
 
 
 def page_of(row: SpecRow) -> str:
-    """Returns the file of the specification, without what says where in it."""
+    """Returns the file of the specification, without the place in it."""
     return row.where.split(",")[0]
 
 

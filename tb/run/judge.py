@@ -200,7 +200,7 @@ def verdict(
     left_out = tuple(f"{op}: {reason or 'no reason is known'}" for op, reason in missing.items())
     what = ""
     if not result.transactions:
-        # The replay of products of the host alone sends nothing, and its caveat says so.
+        # The replay of products of the host alone sends nothing, which is its caveat.
         if not (settings.programs and result.caveat):
             what = "nothing was sent: 0 transactions"
     elif settings.programs:

@@ -2,7 +2,7 @@
 """The simulators of cocotb, and how each loads the C memory.
 
 Verilator links it, Icarus loads it as a VPI module; the others load a shared library and call it
-by DPI. docs/simulators.md says which of them the tests of this project run.
+by DPI. docs/simulators.md lists those that the tests of this project run.
 """
 
 from __future__ import annotations

@@ -60,4 +60,4 @@ def test_a_file_that_is_no_mailbox_ends_the_simulation(tmp_path: Any) -> None:
         {"PTO_MAILBOX": str(tmp_path / "other")},
     )
     assert result.exit_code == 3
-    assert "is no mailbox of version" in result.log
+    assert "is not a mailbox of version" in result.log

@@ -453,7 +453,7 @@ def test_the_function_to_run_is_found_or_must_be_named() -> None:
     with pytest.raises(ProgramError, match=r"2 functions.*\n.*legal: @a, @b"):
         trace(both)
     two = text("attributes {pto.entry}").replace("@b()", "@b() attributes {pto.kernel}")
-    with pytest.raises(ProgramError, match=r"2 functions say .* to run: @a, @b") as caught:
+    with pytest.raises(ProgramError, match=r"2 functions are .* to run: @a, @b") as caught:
         trace(read(two, "x.pto"))
     assert caught.value.remedy == "name one with --function NAME"
     with pytest.raises(ProgramError, match="no function @c with a body"):

@@ -16,7 +16,7 @@ module axi_copy_fifo #(
   localparam int Ptr = $clog2(Depth);
 
   logic [Width-1:0] mem [0:Depth-1];
-  logic [Ptr:0] head, tail;           // one bit more than the address tells full from empty
+  logic [Ptr:0] head, tail;           // one bit more than the address separates full from empty
 
   assign valid = head != tail;
   assign full  = head[Ptr-1:0] == tail[Ptr-1:0] && head[Ptr] != tail[Ptr];

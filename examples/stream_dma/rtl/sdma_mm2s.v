@@ -202,7 +202,7 @@ module sdma_mm2s #(
   end
 
   // --------------------------------------------------------------------------
-  // Output buffer: the stream registers and one spare entry behind them, so
+  // Output buffer: the stream registers and one spare entry after them, so
   // that tready does not reach rready combinationally
   // --------------------------------------------------------------------------
   localparam OW = DATA_WIDTH + BYTES + 1 + TAG_WIDTH + 2;

@@ -185,7 +185,7 @@ module sdma_s2mm #(
 
   assign s_axis_tready = ready && !drain;
 
-  // The W registers and one spare entry behind them, so that wready does not
+  // The W registers and one spare entry after them, so that wready does not
   // reach tready combinationally
   reg  [DATA_WIDTH+BYTES:0] spare;
   wire [DATA_WIDTH+BYTES:0] fresh = {data, strb, wlast};

@@ -2,15 +2,15 @@
 //
 // Checks one descriptor of a strided op, a burst op or a fill against its D rules (lowest number
 // wins) and the zero-count test, and unpacks it into a job. The row of an op in the table below
-// says where its sides lie, what its lengths count and which rules it has; fields without an
+// gives its sides, the unit of its lengths and its rules; fields without an
 // operand of the op are ignored. An instance serves the ops of Ops. No access of a bad op reaches a
 // bus: the check ends before the first row. Extents are exact (up to 2^64, sums never wrap, A-18).
 // Strided rows have strides in bytes; bursts and fills have lengths and gaps in units, which leave
 // here as bytes and strides and are not held to the rules of strides. A burst op without gaps
 // leaves as one row of its whole extent, which is the same bytes.
 //
-// The parameters behind Ops select the profile (profiles.md). The footprint of a row holds its pad
-// or the fill behind it; of a compact group only the last row has pad or fill.
+// The parameters after Ops select the profile (profiles.md). The footprint of a row holds its pad
+// or the fill after it; of a compact group only the last row has pad or fill.
 //
 // Throughput: one 8-bit digit of a count that is not zero per clock, at least one clock
 // (pto_extent). A legal op with d such digits has more than d rows, so the check keeps up with the
@@ -221,7 +221,7 @@ module pto_dma_check #(
       nop = (len == 22'd0) || (n_burst == 22'd0)
          || (count0 == 22'd0) || (count1 == 22'd0) || (count2 == 22'd0);
 
-      l03 = pad && elem == 2'd3;            // only a legacy copy can ask for it
+      l03 = pad && elem == 2'd3;            // only a legacy copy can have it
       ext_any = ext_s0 | ext_s1 | ext_s2;
       wide_burst = |(len >> `PTO_W_MTE_L1_UB_LEN) || |(ext_s >> `PTO_W_MTE_L1_UB_EXT_STRIDE)
                 || |(loc_s >> `PTO_W_MTE_L1_UB_LOC_STRIDE)

@@ -173,7 +173,7 @@ def _alpha(event: int, scaled: bool, knob: str, v: Ops) -> Bools:
 
 
 def alpha_points() -> list[Row]:
-    """Returns points of ReLU with an alpha, by the knob that says what alpha multiplies."""
+    """Returns points of ReLU with an alpha, by the knob of what alpha multiplies."""
     return [
         codes(name, ("scalar_relu", "vector_relu"), lambda v: v.relu - SCALAR_RELU,
               f"{FIX_EVENT_NOTES[event]}, {'with' if scaled else 'without'} a scale",

@@ -142,7 +142,7 @@ _VECTOR = np.array([QUANT_BY_CODE[code].vector for code in _CODES])
 _HYBRID = np.array([QUANT_BY_CODE[code].narrow == _HYBRID_NAME for code in _CODES])
 _HALVES = [DST_CODES[name] for name in ("f16", "bf16")]
 _NEVER_NOSAT = [QUANT_MODES[name].code for name in ("f32_bf16", "deqf16_scalar", "deqf16_vec")]
-"""Modes whose conversion saturates whatever the clause says (knob ``sat_scope``)."""
+"""Modes whose conversion saturates whatever the clause (knob ``sat_scope``)."""
 _BITS = np.array(DST_BITS)
 _SPELLING = place_of(DST_TYPES)
 

@@ -40,7 +40,7 @@ class DirectedTest(PtoTestBase):
                 before = self._wrong()
                 await self.send_blocks(blocks)
                 if self.run.aborted:
-                    return  # memories of ops in flight say nothing
+                    return  # memories of ops in flight are undefined
                 images[form] = b""
                 for image in example.images:
                     data = image.of(self.run.memory.view(image.space))

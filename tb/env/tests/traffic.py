@@ -32,7 +32,7 @@ PROFILE_BLOCKS = 2
 
 ILLEGAL_FRACTION = 0.05
 FAULT_FRACTION = 0.05
-"""Fractions of the blocks of a mixed run, unless the plan says otherwise."""
+"""Fractions of the blocks of a mixed run, unless the plan gives others."""
 
 SHORT, GROUP, GROUP_BLOCKS = 5000, 4, 4
 """Transactions below which a mixed run draws illegal ops of a few forms at a time, these forms, and

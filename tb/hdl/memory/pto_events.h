@@ -28,7 +28,7 @@ static void __attribute__((noinline)) write_event(int slot, const char *port, in
           (unsigned long long)addr, text);
 }
 
-/* Lists an event of a port, if that was asked for. */
+/* Lists an event of a port, if that was requested. */
 static inline void list(int slot, const char *port, int space, uint64_t addr, int bytes,
                         uint64_t strobe, const void *data) {
   if (unlikely(g.events != NULL)) write_event(slot, port, space, addr, bytes, strobe, data);

@@ -63,7 +63,7 @@ static void map_mailbox(void) {
     if (!g.box || g.box->magic != PTO_MAGIC || g.box->version != PTO_VERSION ||
         g.box->size != bytes) {
       fprintf(stderr,
-              "pto: PTO_MAILBOX=%s is no mailbox of version %u (%zu bytes); create it with "
+              "pto: PTO_MAILBOX=%s is not a mailbox of version %u (%zu bytes); create it with "
               "tb.harness.mailbox.MailboxReader.create\n",
               path, PTO_VERSION, bytes);
       _exit(EXIT_REFUSED);

@@ -69,7 +69,7 @@ void pto_mem_constant(int space, int byte) {
 }
 
 /* Outside of some ranges GM has its background again, without writers. Ranges: first byte and byte
- * behind the last, ascending, multiples of FORGET. */
+ * after the last, ascending, multiples of FORGET. */
 void pto_mem_forget(const uint64_t *ranges, int count) {
   uint64_t from = 0, kept = 0;
   need_init();

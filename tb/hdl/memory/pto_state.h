@@ -20,7 +20,7 @@ enum { RESP_OKAY = 0, RESP_SLVERR = 2, RESP_DECERR = 3 };
 
 /* Flags that pto_tick() returns; bits 0 to 3: a slot's next descriptor may be offered, bits
  * 6 to 9 the slot has the next edge of the clock, bits 12 to 15: late bursts of the slot are to be
- * reported. TICK_STATE requests the state of every slot; TICK_FAULTS says that local writes
+ * reported. TICK_STATE requests the state of every slot; TICK_FAULTS means that local writes
  * may fail where they did not before. */
 enum {
   TICK_WAKE = 1 << 4,

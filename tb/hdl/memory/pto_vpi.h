@@ -253,7 +253,7 @@ int pto_unknown(const char *name, char *text, int size) {
   return scope ? list_unknown(scope, text, size, 0) : 0;
 }
 
-/* $stop and $finish of a design: the simulator does not say where they are. */
+/* $stop and $finish of a design: the simulator does not report their place. */
 static PLI_INT32 end_here(PLI_BYTE8 *name) {
   vpiHandle self = vpi_handle(vpiSysTfCall, NULL);
   s_vpi_time now = { vpiSimTime, 0, 0, 0 };

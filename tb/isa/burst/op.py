@@ -31,7 +31,7 @@ class BurstOp(Op):
 
     @classmethod
     def fitting(cls, values: Values) -> tuple[str, str]:
-        """Returns the type that the field ``widen`` says, or that of the row."""
+        """Returns the type that the field ``widen`` selects, or that of the row."""
         by_code = {code: name for name, (_, code) in reversed(BIAS_TYPES.items())}
         dtype = by_code.get(values["widen"], "f32") if cls.spec.widens else cls.spec.dtype
         return dtype, dtype

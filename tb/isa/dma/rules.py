@@ -87,7 +87,7 @@ def l15(op: DmaOp) -> str | None:
 
 
 def l03_legacy(desc: DmaOp) -> str | None:
-    """Elements of 8 bytes cannot be padded; only a legacy copy can ask for it (A-68)."""
+    """Elements of 8 bytes cannot be padded; only a legacy copy can have it (A-68)."""
     if desc.padded and desc.elem_bytes not in (1, 2, 4):
         return Breach(f"padding with elements of {desc.elem_bytes} bytes", "1, 2 or 4 bytes")
     return None

@@ -63,7 +63,7 @@ class L0Load(Op):
 
     @classmethod
     def fitting(cls, values: Values) -> tuple[str, str]:
-        """Returns a type of the bits that the field ``elem`` says."""
+        """Returns a type of the bits of field ``elem``."""
         dtype = SCALE_DTYPE if cls.spec.scales else ("i8", "f16", "f32", "f4E2M1x2")[values["elem"]]
         return dtype, dtype
 

@@ -21,7 +21,7 @@ class Written:
     Attributes:
         name: Without ``pto.``.
         operands: By the field names of the op classes in :mod:`tb.isa`: SSA values, of a single op
-            what its text says. Strides and counts of ``nburst`` are ``n_burst``, ``src_stride``,
+            what its text has. Strides and counts of ``nburst`` are ``n_burst``, ``src_stride``,
             ``dst_stride`` (``src_gap``, ``dst_gap``), K of ``nz2dn`` is ``k``.
         loops: (count, src_stride, dst_stride) of each ``loop``, the innermost first.
         words: Every property of the op's row, ``""`` where the text has none. ``sat`` is ``""``,
@@ -82,7 +82,7 @@ def _wrong_words(row: Row, words: dict[str, Any]) -> Iterator[Fault]:
 
 def _of_clause(clause: Clause, groups: dict[str, list[Any]], words: dict[str, Any]) -> Fault | None:
     words_alone = all(one.word and not one.other for one in clause.parts)
-    if clause.word or clause.times == "*" or words_alone:  # What words say is a matter of rules.
+    if clause.word or clause.times == "*" or words_alone:  # Rules judge the words.
         return None
     given = [
         bool(words.get(one.name) if one.word else groups.get(one.name)) for one in clause.parts

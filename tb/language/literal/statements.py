@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ops as text in parts: operands with their name, their type and their value.
 
-An operand is a number, a name that says its value as those of reports do, or a name with a value
+An operand is a number, a name with its value in it, as in reports, or a name with a value
 that the user gives. Types may be left out; they are then those of the op's table.
 """
 
@@ -108,7 +108,7 @@ class Names:
         raise NoValueError(
             f"{ssa} has no value",
             where=f"{WHERE} {op}",
-            legal="a number in its place, a name that says it such as %c128_i64, or a value",
+            legal="a number in its place, a name with the value such as %c128_i64, or a value",
             remedy=f"add --value {ssa[1:]}=VALUE",
         )
 

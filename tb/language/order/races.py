@@ -3,7 +3,7 @@
 
 :mod:`tb.language.order.hazards` reports the latest such pair of two places. Here are all pairs of
 a program whose steps are known, and what depends on them: a replay under several schedules needs
-both to say which ops left the bytes that differ.
+both to name the ops that left the bytes that differ.
 """
 
 from __future__ import annotations

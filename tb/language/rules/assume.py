@@ -29,7 +29,7 @@ _NEEDS_OTHERS = {"DMA-L05", "FIX-L19", "ND-L08"}
 """Rules with a single operand that is neither."""
 
 _NEEDS_FAR = {"DMA-L08", "DMA-L10", "LD-L07"}
-"""Rules that say how long a stride is at least."""
+"""Rules on the least length of a stride."""
 
 
 def like(rule: str) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of the specification that the compiler's verifier does not check.
 
-A program that breaks one of them is legal text for the compiler; the message says so. Source:
+A program that breaks one of them is legal text for the compiler; the message notes it. Source:
 docs/spec/dialect.md: what is class N there, and what class C does not name.
 """
 

@@ -200,7 +200,7 @@ def recipe(
     Args:
         written: The op in its normal form.
         kind_of: Kind of a value.
-        ub_sub: Vector sub-block of an op that has one and does not say which.
+        ub_sub: Vector sub-block of an op that has one and does not name it.
         ubuf_blocks: The operands of ``copy_ubuf_to_ubuf`` are those of ``mte_ub_ub``, and the op
             is one (docs/spec/dma.md, section 4).
 

@@ -46,7 +46,7 @@ _BY_KNOB = ("len", "n_burst")
 _HINTS = ("l2_cache_ctl", "l2_cache_ctrl", "sid")
 
 Value = Any
-"""An operand: an SSA value, or what the text of a single op says."""
+"""An operand: an SSA value, or the text of an operand of a single op."""
 
 KindOf = Callable[[Value], Kind]
 

@@ -93,7 +93,7 @@ def _undecided(marked: Sequence[str], count: int) -> str:
     if not marked:
         return f"the file has {count} functions and none of them is the one to run"
     names = ", ".join(f"@{name}" for name in marked)
-    return f"{len(marked)} functions say that they are the one to run: {names}"
+    return f"{len(marked)} functions are marked as the one to run: {names}"
 
 
 def _arguments(function: FuncOp) -> tuple[Argument, ...]:

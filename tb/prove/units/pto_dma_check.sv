@@ -205,7 +205,7 @@
     assume(\u_in.u_ext.last == \u_in.u_loc.last );
     // Rules of class S: a form is 0 or 1, and pad of the v0.6 form is not of 8-byte elements.
     assume(!is_gm_ub || legacy || (pad_en <= 2'd1 && (pad_en == 2'd0 || elem != 2'd3)));
-    // A sum is not less than its base, of which fill bytes may lie behind all memories; a fill reads
+    // A sum is not less than its base, of which fill bytes may lie after all memories; a fill reads
     // nothing.
     assume(!is_fill || \u_out.u_ext.sum <= 64'd1 << 40);
     assume(!(is_fill && fill_at[24]) || \u_out.u_loc.sum > 46'd524288);

@@ -2,7 +2,7 @@
 //
 // Properties of pto_dma_loops for up to 4 iterations in each level: a row stays until it is taken,
 // unless its op fails; its addresses are those of the nested loops (their low bits), the last row is
-// marked as such and no other, and a failed op ends at once, with a record that says so.
+// marked as such and no other, and a failed op ends at once, with a record of the failure.
 // Sources: common/dma/pto_dma_loops.sv
 // Bugs: loop0_reload_one_short:last_exact loop0_reload_from_loop1:last_exact
 // Bugs: loop_base_not_carried:ext_address ub_stride_of_wrong_level:lemma_loc_2

@@ -130,7 +130,7 @@ module prove (
     if (ours) cleared <= !clr_done && (cleared || clears);
   end
 
-  // The request of the clock before, if it was not granted. Clocks in which nothing is asked for or
+  // The request of the clock before, if it was not granted. Clocks in which nothing is requested or
   // awaited, and nothing prevents it.
   reg         waits = 1'b0;
   reg  [36:0] request_q;

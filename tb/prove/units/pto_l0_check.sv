@@ -126,7 +126,7 @@ module prove (
     end
   end
 
-  // ---- LD-L06: what both memories have behind the op, negative if it does not end in them ----
+  // ---- LD-L06: what both memories have after the op, negative if it does not end in them ----
   // Products in range are those of the lemmas.
   wire at_low     = start_q < 16'd16384 && src_stride_q < 16'd16384;
   wire over_low   = src_stride_q < 16'd16384;

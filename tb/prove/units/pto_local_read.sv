@@ -3,7 +3,7 @@
 // Properties of pto_local_read on words of 2 bytes: the words of a row are requested at their
 // addresses, in order and each once; a word of a failed op is made up once no reply is due; a word
 // waits only for room, so that no reply finds the queue full, whatever the latency; beats are the
-// replies in their order, of which two bits are compared; a failed read is told with op and address
+// replies in their order, of which two bits are compared; a failed read is reported with op and address
 // of its word, of which one bit each is compared. One grant and one reply are followed.
 // Sources: common/pto_local_read.sv common/pto_fifo.sv common/pto_ram.sv
 // Bugs: src_req_moves:stable

@@ -44,7 +44,7 @@ _LEAST_TIMEOUT, _TIMEOUT_FACTOR = 300.0, 20.0
 
 @dataclass(frozen=True)
 class _Combination:
-    """Runs that differ in their seed alone; ``why_not`` says why they cannot be made."""
+    """Runs that differ in their seed alone; ``why_not`` has the reason why they cannot be made."""
 
     runs: RunSet
     test: PlannedTest

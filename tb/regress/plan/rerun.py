@@ -10,10 +10,10 @@ CLOCKS_BEFORE = 2000
 """Clocks of waves before the op of the first failure was accepted."""
 
 CLOCKS_BEHIND = 500
-"""Clocks of waves behind its end; what a checker says of it comes no later."""
+"""Clocks of waves behind its end; messages of checkers come no later."""
 
 CLOCKS_OF_A_CRASH = 20_000
-"""Clocks of waves before the end of a run that says nothing of its failure, and of a hang."""
+"""Clocks of waves before the end of a run without a place of its failure, and of a hang."""
 
 PATIENCE = 4.0
 """How many times as long a run may take when waves and transactions are written."""

@@ -48,7 +48,7 @@ _REGISTRIES: Mapping[str, str] = {
 test that goes through one names all of it."""
 
 _FOLDERS = ("isa", "model", "sequences", "scoreboards", "arith", "hdl", "sim", "examples")
-"""Folders of ``tests`` that check what the specification says; others name rules in passing."""
+"""Folders of ``tests`` that check the specification; others name rules in passing."""
 
 _CORPUS = "tests/language/corpus/illegal"
 _CORPUS_TEST = "tests/language/test_corpus.py::test_every_case_has_the_expected_findings"

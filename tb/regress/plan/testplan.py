@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads ``tb/regress/plan/testplan.toml``: behaviours to verify, and regressions.
 
-A behaviour names the tests, coverage groups and rules that prove it; a regression says which
+A behaviour names the tests, coverage groups and rules that prove it; a regression reports which
 tests run on which simulators and widths with how many seeds. ``pto-dv testplan`` prints it.
 """
 
@@ -85,7 +85,7 @@ class Behaviour(BaseModel):
         description: What is checked, in a few sentences.
         tests: Names of planned tests; ``pytest:path/to/test_file.py``, with ``::test_name`` behind
             it or not, for those that run without a simulator.
-        groups: Coverage groups that say how much of it was seen. Those of ops are its scope.
+        groups: Coverage groups that measure it. Those of ops are its scope.
         rules: Rules of the specification that it covers.
         needs: Settings, each of which a run of its tests must have passed with.
     """

@@ -99,7 +99,7 @@ def page_text() -> str:
         "## Regressions",
         "",
         "Each test runs on each simulator at each pair of widths under each profile, `seed` where",
-        "the table names none, with as many seeds as the table says or, for `all`, as are asked",
+        "the table names none, with as many seeds as the table gives or, for `all`, as requested",
         "for; N is that of the test where the table has none. The first seeds of all come before",
         "any second one, so that a regression run that runs out of time has covered everything",
         "once. Seeds of runs are made from the base seed of the regression run and the name of the",

@@ -48,7 +48,7 @@ def known(plan: TestPlan, today: date) -> dict[str, str]:
 
 
 def notes(plan: TestPlan, buckets: Sequence[Bucket], today: date) -> Iterator[str]:
-    """Yields what is to be said of known failures that are over, or that were not seen."""
+    """Yields notes on known failures that are over, or that were not seen."""
     seen = {bucket.id for bucket in buckets}
     for one in plan.known:
         if one.bucket not in seen:

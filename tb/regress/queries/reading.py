@@ -170,7 +170,7 @@ def run(row: RunTable, both: str = "") -> RunRow:
     details = found.get("details") or [{}]
     failure = str(details[0].get("text") or "").strip().partition("\n")[0]
     message = message_of(row.state, row.outcome, row.lost)
-    # That some limit was reached says less than what differed.
+    # What differed is a better message than a limit that was reached.
     why = failure or message if row.state == "fail" else message or failure
     times = found.get("times", {})
     busy = times.get("simulator", 0.0) + times.get("python", 0.0)
@@ -269,7 +269,7 @@ def _losses(found: Iterable[RunTable]) -> Iterator[tuple[str, str]]:
 
 
 def _broken(found: Iterable[RunTable]) -> Iterator[tuple[str, str]]:
-    """Yields runs without a record of their own; those that lacked their build are said already."""
+    """Yields runs without a record of their own; those that lacked their build are listed."""
     messages = {row.key: message_of(row.state, row.outcome, row.lost)
                 for row in found if row.state == "error"}  # fmt: skip
     broken = [pair for pair in messages.items() if not pair[1].startswith("the build ")]

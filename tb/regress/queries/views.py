@@ -28,7 +28,7 @@ RegressionStatus = Literal["running", "complete", "budget", "failures", "interru
 RunState = Literal[
     "planned", "pass", "fail", "hang", "crash", "interrupted", "error", "lost", "flaky"
 ]
-"""A planned run's outcome; ``planned`` is not run yet, or not at all; ``error`` also says that the
+"""A planned run's outcome; ``planned`` is not run yet, or not at all; ``error`` also means that the
 record is missing or truncated; ``lost`` that workers were lost with it until no attempt was left;
 ``flaky`` that equal runs ended differently."""
 
@@ -131,7 +131,7 @@ class RegressionRun:
     def why_not_run(self, shown: Callable[[float], str]) -> str:
         """Returns why planned runs were not done, to follow their number; ``shown`` is for times.
 
-        Empty where the status does not say it.
+        Empty where the status does not give it.
         """
         return {
             "budget": f": the budget of {shown(self.budget_seconds)} was used up",
@@ -149,7 +149,7 @@ class RunRow:
         id: Number of the run in the database, what ``pto-dv rerun`` takes.
         key: Its name in the regression run.
         state: Its outcome.
-        test, sim, seed, transactions: As settings say; ``sent`` were sent.
+        test, sim, seed, transactions: Those of the settings; ``sent`` were sent.
         gm_width, local_width, tag_width: In bits.
         outstanding, gm: Bursts in flight, and who plays the GM.
         duts: Manifests.
@@ -281,7 +281,7 @@ class PlanRow:
     """A planned behaviour with its results in the regression run.
 
     Attributes:
-        name, milestone, description: As the testplan says.
+        name, milestone, description: Those of the testplan.
         tests: Name of each planned test to its (done, passed, planned) runs; of pytest, with
             ``pytest:`` before its name, cases.
         failed: Name of each to how many of them failed in what the behaviour is about.
@@ -398,7 +398,7 @@ class RegressionView:
         database: Options of ``pto-dv`` that name the database, with a space before; empty for the
             usual one.
         known: Buckets whose runs do not fail the regression run, with the reasons.
-        noted: What the testplan says of buckets, those in ``known`` and others.
+        noted: Entries of the testplan on buckets, those in ``known`` and others.
         gates: A sentence for each gate of the regression that does not hold.
     """
 

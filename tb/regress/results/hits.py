@@ -175,7 +175,7 @@ class Definition:
 def names(found: Mapping[int, Definition], rows: Mapping[int, int]) -> dict[int, str]:
     """Names definitions so that no two share a name.
 
-    The commonest of a name keeps it; others say their bus width, and their digest where that does
+    The commonest of a name keeps it; others have their bus width, and their digest where that does
     not tell them apart.
     """
     named: dict[int, str] = {}

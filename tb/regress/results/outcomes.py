@@ -12,8 +12,8 @@ from tb.record.signature import Signature, message_signature, signature
 from tb.regress.workers.job import Job, Outcome
 
 VERDICTS = ("pass", "fail", "hang", "crash")
-"""States that say something about the engines. A run that was lost, interrupted or left no record
-says nothing, and so contradicts nothing."""
+"""States that are a verdict on the engines. A run that was lost, interrupted or left no record
+is none, and contradicts none."""
 
 Json = Mapping[str, Any]
 
@@ -75,7 +75,7 @@ def bucket_of(state: str, outcome: Json | None) -> Signature:
 
 
 def message_of(state: str, outcome: Json | None, lost: list[Json]) -> str:
-    """Returns why a run ended as it did: the message of its record, what the worker said of it."""
+    """Returns why a run ended as it did: the message of its record, or of the worker."""
     if outcome is None:
         return ""
     if state == "lost":

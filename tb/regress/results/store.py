@@ -109,7 +109,7 @@ class Store(RegressionRuns):
 
         Args:
             regression_run: Its name.
-            outcome: Outcome from the worker; of a run that is ``lost``, ``error`` says why.
+            outcome: Outcome from the worker; of a run that is ``lost``, ``error`` has the reason.
             state: How the run ended.
             identity: Digest of what decides the outcome; runs with equal ones must end equally.
                 Empty compares with nothing.
@@ -304,7 +304,7 @@ class Store(RegressionRuns):
 
         Counts are exact sums; equal definitions are added up whatever run they come from. Groups
         of one name that are defined differently stay apart: the commonest keeps the name, others
-        say their bus width, such as ``mte_gm_ub (gm 128)``.
+        have their bus width, such as ``mte_gm_ub (gm 128)``.
 
         Args:
             regression_runs: Their names; None for all.

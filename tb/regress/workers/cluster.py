@@ -110,7 +110,7 @@ class DaskWorkers(Closes):
         cluster: Cluster that is closed with the workers, or None.
         most: Most jobs at a time, 0 for as many as the cluster takes.
         patience: Seconds that jobs may wait while there is no worker at all.
-        refusals: What a job system has said to requests for workers; may grow.
+        refusals: Answers of a job system to requests for workers; may grow.
 
     Raises:
         PtoError: no worker came in time.
@@ -268,7 +268,7 @@ class DaskWorkers(Closes):
                 f"no worker has come for {self._patience:g} s",
                 where=self._where,
                 remedy="look at the job system's queue and at the workers' logs; "
-                "`patience` in the farm file says how long to wait",
+                "`patience` in the farm file is the time to wait",
             )
         return self._threads
 

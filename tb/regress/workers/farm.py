@@ -20,7 +20,7 @@ def open_workers(farm: Farm, jobs: int = 0, work: str = WORK) -> Workers:
 
     Args:
         farm: Who works.
-        jobs: Most jobs at a time, 0 for what the farm file says.
+        jobs: Most jobs at a time, 0 for that of the farm file.
         work: Function that does a job, ``module:name``.
 
     Raises:

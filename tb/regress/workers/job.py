@@ -55,7 +55,7 @@ class Outcome(BaseModel):
         key, kind, attempt: Those of the job.
         worker: Host and process that did it, such as ``host:4711``.
         started, ended: With time zone.
-        record: The run's record; None where there is none, then ``error`` says why.
+        record: The run's record; None where there is none, then ``error`` has the reason.
         error: Why there is no record, or why a build failed; empty when all is well.
         inputs: Of a build, the digest of its inputs.
         coverage: Functional coverage of the run as the text of its JSON file, or empty.

@@ -143,10 +143,10 @@ def start_cluster(
 
     Args:
         who: The job system.
-        most: Most jobs of ours at a time, 0 for what ``who`` says.
+        most: Most jobs of ours at a time, 0 for that of ``who``.
         security: TLS settings, or None.
         where: What messages call the cluster.
-        refusals: Gets what the job system says when it takes no job.
+        refusals: Gets the answer of the job system when it takes no job.
 
     Raises:
         PtoError: packages or the job system's commands are missing, or an option is refused.

@@ -261,7 +261,7 @@ def judge(worker: _Worker, code: int, text: bytes) -> Outcome | Lost:
     if worker.why == "stop":
         outcome.stopped = True
         return outcome
-    # An interrupted simulation does not say who interrupted it: no verdict.
+    # Who interrupted a simulation is not known: no verdict.
     outcome = worker.outcome(f"took longer than {job.timeout:g} s and was ended")
     if code:
         outcome.error += f"; it did not end when asked to and was {how_ended(code)}"
@@ -269,7 +269,7 @@ def judge(worker: _Worker, code: int, text: bytes) -> Outcome | Lost:
 
 
 def _handed_back(worker: _Worker, text: bytes) -> Outcome:
-    """Returns the outcome that a worker handed back, or one that says what is wrong with it."""
+    """Returns the outcome that a worker handed back, or one with the error."""
     try:
         given = Outcome.model_validate_json(text)
     except ValidationError:

@@ -2,7 +2,7 @@
 """Code in the process of a Dask worker: it does each job in a child process.
 
 A Dask worker that is killed takes its jobs with it, and the scheduler gives them to another one.
-That one finds the claim of the first beside the job's folder and says that the job was lost, so
+That one finds the claim of the first beside the job's folder and reports the job as lost, so
 that no attempt is ever begun twice. Folders are on a file system that all hosts share.
 """
 
@@ -52,7 +52,7 @@ class Task(BaseModel):
 
     @property
     def claim(self) -> Path:
-        """File that says that this submission has begun, and where."""
+        """File that notes the begin of this submission, and its place."""
         place = Path(self.folder) / self.job.folder
         return place.with_name(f"{place.name}.{self.session}-{self.token}.begun")
 
