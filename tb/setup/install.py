@@ -157,14 +157,27 @@ def _create_venv() -> None:
 
 
 def ensure_packages(what: str) -> None:
-    """Installs the packages of one of the lock files.
+    """Installs the packages of one of the lock files, unless its stamp is newer than the lock.
+
+    The Makefile reads the same stamps: a set that either of them installed is complete for both.
 
     Raises:
         ToolError: pip fails.
     """
     names, lock = _LOCKS[what]
+    stamps = Path(sys.prefix)
+    stamp = stamps / f".pto-dv-{what}"
+    before = (ROOT / lock, stamps / ".pto-dv-base")
+    if stamp.exists() and all(_changed(file) <= _changed(stamp) for file in before):
+        return
     say(f"installing {names} into .venv (once)")
     _pip(Path(sys.executable), "-r", lock)
+    stamp.touch()
+
+
+def _changed(file: Path) -> int:
+    """Returns when a file was last changed, in nanoseconds, 0 for one that does not exist."""
+    return file.stat().st_mtime_ns if file.exists() else 0
 
 
 def ensure_verilator() -> None:

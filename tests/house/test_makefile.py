@@ -8,12 +8,14 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from tb.record.settings import RunSettings
+from tb.setup import install
 from tests.house.test_docs import PAGES, fences
 
 ROOT = Path(__file__).parents[2]
@@ -393,6 +395,38 @@ def test_second_setup_installs_nothing(project: Project) -> None:
     done = project.make("-n", "setup")
     assert "Nothing to be done" in done.stdout
     assert "tb.setup.install" not in done.stdout
+
+
+def test_packages_are_installed_once_by_the_line_for_contributors_or_by_make(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    (line,) = re.findall(
+        r"^make setup.*\n\S+ -m tb\.setup\.install ([a-z ]+) #", text, re.MULTILINE
+    )
+    installed: list[str] = []
+    monkeypatch.setattr(sys, "prefix", str(project.folder / ".venv"))
+    monkeypatch.setattr(install, "ROOT", project.folder)
+    monkeypatch.setattr(install, "_pip", lambda _python, *arguments: installed.append(arguments[1]))
+    locks = ["requirements-test.lock", "requirements-lint.lock", "requirements-farm.lock"]
+
+    def by_line() -> list[str]:
+        installed.clear()
+        assert install.main(line.split()) == 0
+        return installed
+
+    assert by_line() == []
+    for stamp in STAMPS[2:]:
+        (project.folder / ".venv" / stamp).unlink()
+    assert by_line() == locks
+    for target in ("check", "test", "lint", "synth", "qualify", "prove-rtl", "licenses", "nightly"):
+        commands = project.make("-n", target, *(["FULL=1"] if target == "nightly" else [])).stdout
+        assert set(re.findall(r"setup\.install (\w+)", commands)) <= {"icarus", "fst"}, target
+    assert by_line() == []
+    _make_newer(project.folder / locks[1])
+    assert by_line() == [locks[1]]
+    _make_newer(project.folder / ".venv" / STAMPS[0])
+    assert by_line() == locks, "a new .venv has none"
 
 
 def _make_newer(file: Path) -> None:
