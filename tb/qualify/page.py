@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from tb.common.paths import ROOT
 from tb.qualify.judge import EQUIVALENT, KILLED, SURVIVED
 from tb.qualify.summary import Summary, rate
-from tb.report.page import STATIC
+from tb.report.page import STATIC, environment
 
 TEMPLATE = "page.html.j2"
 
@@ -31,12 +29,15 @@ class Line:
 
 def write_page(path: Path, seed: int, found: Summary) -> None:
     """Writes the page of a campaign."""
-    loader = FileSystemLoader(Path(__file__).parent)
-    pages = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
-    text = pages.get_template(TEMPLATE).render(
-        style=(STATIC / "style.css").read_text(),
-        seed=seed,
-        **_data(found),
+    text = (
+        environment(Path(__file__).parent)
+        .get_template(TEMPLATE)
+        .render(
+            style=(STATIC / "style.css").read_text(),
+            script=(STATIC / "report.js").read_text(),
+            seed=seed,
+            **_data(found),
+        )
     )
     path.write_text(text)
 

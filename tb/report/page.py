@@ -126,10 +126,14 @@ def combined(first: Mapping[str, str], *more: Mapping[str, str]) -> dict[str, st
     return dict(chain(first.items(), *(heads.items() for heads in more)))
 
 
-def environment() -> Environment:
-    """Returns what templates are rendered by: texts are escaped, unknown names are errors."""
+def environment(*more: Path) -> Environment:
+    """Returns what templates are rendered by: texts are escaped, unknown names are errors.
+
+    Args:
+        more: Further folders of templates.
+    """
     made = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([TEMPLATES, *more]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -27,6 +27,7 @@ from tb.qualify.summary import Summary, rate
 from tb.record.record import RunRecord
 from tb.record.settings import RunSettings
 from tb.run.warm import WarmSimulator
+from tests.report.browser import PHONE, TABLET, Visitor, contrast_problems, out_of_sight, too_wide
 
 RAM, FIFO = "rtl_stubs/common/pto_ram.sv", "rtl_stubs/common/pto_fifo.sv"
 WIDTHS = Widths(128, 128, 4)
@@ -180,7 +181,9 @@ def test_verdicts_are_read_again_unless_the_netlist_differs(tmp_path: Path) -> N
     assert judge.read_verdicts(path, "u") == {}
 
 
-def test_a_page_shows_survivors_and_marks_lines(tmp_path: Path) -> None:
+@pytest.fixture(name="campaign")
+def _campaign(tmp_path: Path) -> Path:
+    """The page of a campaign with two faults killed, one survivor, and one not judged."""
     found = [
         mutants.Mutant(
             at, f"{file}:{line} constant: 1 -> 2", file, line, "constant", ("m",), 0, 1, "2"
@@ -191,12 +194,31 @@ def test_a_page_shows_survivors_and_marks_lines(tmp_path: Path) -> None:
     results = [KILLED, KILLED, SURVIVED]
     verdicts = {m.name: Verdict(m.name, r, "random") for m, r in zip(found, results, strict=True)}
     write_page(tmp_path / "index.html", 1, Summary("pto_x", 4, found, verdicts))
-    text = (tmp_path / "index.html").read_text()
+    return tmp_path / "index.html"
+
+
+def test_a_page_shows_survivors_and_marks_lines(campaign: Path) -> None:
+    text = campaign.read_text()
     assert "2 of 3 killed, 66.7 % (20.8 to 93.9 %)" in text
     assert "1 not judged yet" in text
     assert "pto_fifo.sv:37</td><td><code>logical: &amp;&amp; -&gt; ||" in text
     assert '<tr class="part"><td class="num">37</td><td class="num">1/2' in text
     assert '<tr class="hit"><td class="num">24</td><td class="num">1/1' in text
+
+
+@pytest.mark.long
+def test_the_page_of_a_campaign_is_readable_in_a_narrow_window(
+    campaign: Path, visit: Visitor
+) -> None:
+    for size in (TABLET, PHONE):
+        page = visit(campaign, size=size)
+        page.locator("summary").first.click()
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+        assert too_wide(page) <= 0
+        assert contrast_problems(page) == []
+        tables = out_of_sight(page)
+        assert all(shows for _, _, shows in tables)
+        assert bool(tables) == (size == PHONE)
 
 
 def test_an_unknown_test_and_a_source_that_does_not_parse_are_errors(tmp_path: Path) -> None:

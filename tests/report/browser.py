@@ -19,7 +19,7 @@ except ImportError:  # The pages extra is optional.
 
 Scheme = Literal["light", "dark"]
 
-LAPTOP, PHONE = (1366, 768), (390, 844)
+LAPTOP, TABLET, PHONE = (1366, 768), (1024, 768), (390, 844)
 VARIANTS = [
     pytest.param(LAPTOP, "light", id="laptop-light"),
     pytest.param(PHONE, "dark", id="phone-dark"),
@@ -168,3 +168,32 @@ def outside(page: Page, selector: str) -> list[str]:
             selector,
         )
     )
+
+
+_OUT_OF_SIGHT = """
+() => [...document.querySelectorAll(".scroll:has(table)")].flatMap((box) => {
+  if (!box.checkVisibility({ contentVisibilityAuto: true })) return [];
+  const edges = box.getBoundingClientRect();
+  const cells = [...box.querySelectorAll("th, td")].map((cell) => cell.getBoundingClientRect());
+  const fades = getComputedStyle(box).maskImage;
+  const words = box.previousElementSibling;
+  const announced = words?.checkVisibility() && words.textContent.includes("scroll");
+  const found = [];
+  if (cells.some((cell) => cell.left < edges.left - 1)) {
+    found.push(["left", /^linear-gradient\\(to right, rgba\\(0, 0, 0, 0\\), \\S+ \\S+ \\S+ [1-9]/]);
+  }
+  if (cells.some((cell) => cell.right > edges.right + 1)) {
+    found.push(["right", /calc\\(100% - [1-9][0-9.]*px\\), rgba\\(0, 0, 0, 0\\)\\)$/]);
+  }
+  return found.map(([side, fade]) =>
+    [box.getAttribute("aria-label"), side, Boolean(announced && fade.test(fades))]);
+})
+"""
+
+
+def out_of_sight(page: Page) -> list[tuple[str, str, bool]]:
+    """Returns the tables with cells beyond an edge of their box: name, side, and if that shows.
+
+    It shows where the cells fade out towards the edge, and words above say that the table scrolls.
+    """
+    return [(name, side, shows) for name, side, shows in page.evaluate(_OUT_OF_SIGHT)]

@@ -16,12 +16,14 @@ from tb.report.site import write
 from tests.regress.made import COMMAND
 from tests.report.browser import (
     PHONE,
+    TABLET,
     VARIANTS,
     Locator,
     Page,
     Scheme,
     Visitor,
     contrast_problems,
+    out_of_sight,
     outside,
     too_wide,
 )
@@ -98,18 +100,46 @@ def test_each_page_is_readable(
             assert outside(page, ".scroll, form, h1") == [], path
             assert page.locator("table").count() == page.locator(".scroll table").count(), path
             assert page.evaluate(_STUCK) == [], path
+            assert [found for found in out_of_sight(page) if not found[2]] == [], path
         page.context.close()
+
+
+def test_a_narrow_window_has_all_columns_of_lists(
+    view: RegressionView, site: Path, visit: Visitor
+) -> None:
+    for path in looked_at(view):
+        page = visit(site / path, size=TABLET)
+        assert too_wide(page) <= 0, path
+        # A cross is as wide as its bins are many.
+        wide = [found for found in out_of_sight(page) if not found[0].startswith("Cross ")]
+        assert wide == [], path
+        page.context.close()
+
+
+def test_a_table_fades_at_the_edges_with_columns_out_of_sight(site: Path, visit: Visitor) -> None:
+    page = visit(site / "runs.html", size=PHONE)
+    for left, sides in ((0, ["right"]), (200, ["left", "right"]), (9999, ["left"])):
+        page.evaluate(f"document.querySelector('.scroll').scrollLeft = {left}")
+        page.wait_for_function(
+            f"document.querySelector('.scroll').matches('{''.join('.more-' + x for x in sides)}')"
+        )
+        assert out_of_sight(page) == [("Runs", side, True) for side in sides]
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.wait_for_function("!document.querySelector('.more-left, .more-right')")
+    assert not page.get_by_text("scroll sideways").is_visible()
 
 
 def test_what_goes_wrong_on_a_page_is_seen(tmp_path: Path, visit: Visitor) -> None:
     (tmp_path / "bad.html").write_text(
         "<!doctype html><p style='color:#999;background:#fff'>pale</p>"
-        "<div style='width:2000px'>wide</div><script>console.error('said')</script>"
+        "<div style='width:2000px'>wide</div><div class=scroll aria-label=cut style='width:9px'>"
+        "<table><td>122</table></div><script>console.error('said')</script>"
         "<script>nothing.there()</script><img src='none.png'>"
     )
     page = visit(tmp_path / "bad.html")
     assert contrast_problems(page) == ["p.: 2.85 pale"]
     assert too_wide(page) > 600
+    assert out_of_sight(page) == [("cut", "right", False)]
     text = " ".join(visit.errors)
     assert "console: said" in text
     assert "nothing is not defined" in text

@@ -166,6 +166,25 @@
     if (button) copy(button);
   });
 
+  // A region that scrolls sideways: classes for the sides with columns out of sight, and words above it.
+  function watch(region) {
+    const words = document.createElement("p");
+    words.className = "scrolls";
+    words.textContent = "\u2190 scroll sideways for all columns \u2192";
+    region.before(words);
+    const mark = () => {
+      const hidden = getComputedStyle(region).overflowX === "auto" ? region.scrollWidth - region.clientWidth : 0;
+      words.hidden = hidden <= 1;
+      region.classList.toggle("more-left", hidden > 1 && region.scrollLeft > 1);
+      region.classList.toggle("more-right", hidden - region.scrollLeft > 1);
+    };
+    region.addEventListener("scroll", mark, { passive: true });
+    const sizes = new ResizeObserver(mark);
+    for (const element of [region, ...region.children]) sizes.observe(element);
+  }
+
+  for (const region of document.querySelectorAll(".scroll")) watch(region);
+
   for (const element of document.querySelectorAll("table:has(thead [data-column])")) {
     const table = new Table(element);
     const form = document.querySelector(`form[data-filters="${element.id}"]`);
