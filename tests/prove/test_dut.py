@@ -166,7 +166,7 @@ def test_a_source_that_yosys_cannot_read_is_named(tmp_path: Path) -> None:
         (["examples/none"], "examples/none"),
         ([DMA, "--rules", "AW-5K"], "rule 'AW-5K' is not judged; did you mean AW-4K?"),
         ([DMA, "--depth", "0"], "--depth is '0'"),
-        ([DMA, "--gm-width", "200"], "reg_dma has no GM_WIDTH of 200 bits"),
+        ([DMA, "--gm-width", "200"], "GM_WIDTH is '200'"),
     ],
 )
 def test_what_cannot_be_judged_is_refused(words: list[str], message: str) -> None:

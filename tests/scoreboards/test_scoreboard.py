@@ -149,7 +149,7 @@ def test_illegal_ops_change_nothing_and_carry_their_rule(bench: Bench) -> None:
     assert bench.run.counts.statuses == {"RULE": 4}
     wrong = bench.batch(from_ops(ops, expected_rule=[3, 5, 4, 12]))
     bench.write(wrong)
-    assert line_says(bench.failures[0], "rule 12 meant model says 6")
+    assert line_says(bench.failures[0], "rule 12 meant the model has 6")
     bench.scoreboard.close()
     assert len(bench.failures) == 1
 
@@ -164,7 +164,7 @@ def test_a_rule_number_beside_the_right_one_is_wrong(bench: Bench, step: int) ->
     bench.write(batch)
     bench.write(bench.batch(from_ops([op], expected_rule=[4 + step])))
     assert line_says(bench.failures[0], f"reported rule {4 + step}, expected 4")
-    assert line_says(bench.failures[1], f"rule {4 + step} meant model says 4")
+    assert line_says(bench.failures[1], f"rule {4 + step} meant the model has 4")
     assert len(bench.failures) == 2
 
 
