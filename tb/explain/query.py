@@ -100,7 +100,7 @@ def _number(text: str) -> int:
 
 
 def answers(op: Explained, asked: Question) -> tuple[Answer, ...]:
-    """Returns the answers of an op: one for each memory that it touches, or that it touches none"""
+    """Returns the answers of an op, one for each memory that it touches, or that it is none."""
     found = [_answer(op, space, asked.first, asked.last) for space in asked.spaces]
     return tuple([one for one in found if one.touched] or found[:1])
 
