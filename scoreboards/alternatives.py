@@ -218,7 +218,7 @@ def _behind(one: Outcome, other: Outcome) -> tuple[tuple[int, int] | None, int]:
 
 
 def _part_of(one: Alternative, profile: Profile) -> bool:
-    """Tells whether the knobs that explain an op have the values of a profile."""
+    """Returns whether the knobs that explain an op have the values of a profile."""
     return all(getattr(one.profile, name) == getattr(profile, name) for name in one.knobs)
 
 

@@ -212,7 +212,7 @@ def _explain(
 
 
 def _near(other: Footprint, space: Space, addresses: NDArray[np.int64]) -> bool:
-    """Tells whether a region may hold one of some addresses, ascending."""
+    """Returns whether a region may hold one of some addresses, ascending."""
     return bool(other.space is space and other.base <= addresses[-1] and addresses[0] < other.end)
 
 

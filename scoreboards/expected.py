@@ -215,7 +215,7 @@ class Expected:
         for mismatch in found:
             if mismatch.extent <= MOST_COPIED:
                 space, start, stop = mismatch.space, mismatch.address, mismatch.end
-                # A guard is no destination: it was not kept.
+                # A guard is not a destination: it was not kept.
                 self._before.keep(Footprint(space, start, mismatch.extent, (1,), (0,)))
                 self.golden[space][start:stop] = self.actual[space][start:stop]
 

@@ -131,7 +131,7 @@ class BadAccess:
         return read if self.side == READ else Status(read + 2)
 
     def explains(self, reported: int) -> bool:
-        """Tells whether ``done_addr_o`` may be ``reported``.
+        """Returns whether ``done_addr_o`` may be ``reported``.
 
         A read or local error is known by its bus word, a write error by its burst.
         """
@@ -172,7 +172,7 @@ class OpErrors:
         return False
 
     def failed(self, status: int) -> bool:
-        """Tells whether the op met an error, given the status it retired with."""
+        """Returns whether the op met an error, given the status it retired with."""
         return bool(self.sure) or (status in ERRORS and bool(self.maybe))
 
     def objection(
@@ -294,7 +294,7 @@ class Coverage:
         self._reach = np.maximum.accumulate(high[order]) if len(low) else high
 
     def holds(self, start: int, stop: int) -> bool:
-        """Tells whether a row has a word in ``start .. stop - 1``."""
+        """Returns whether a row has a word in ``start .. stop - 1``."""
         before = int(np.searchsorted(self._low, stop, side="left"))
         return before > 0 and int(self._reach[before - 1]) > start
 

@@ -231,7 +231,7 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
             self._expected.update(range(start >> PAGE_SHIFT, last + 1))
 
     def is_ensured(self, space: Space, address: int) -> bool:
-        """Tells whether a byte has its initial content already."""
+        """Returns whether a byte has its initial content already."""
         return space is not Space.GM or address >> PAGE_SHIFT in self._ensured
 
     def touched_pages(self) -> list[int]:

@@ -32,7 +32,7 @@ def judge_rules(evidence: Evidence) -> list[Verdict]:
 
 
 def _executed(done: Done, tag: int, outcome: Outcome) -> bool:
-    """Tells whether an op that breaks a rule retired without one."""
+    """Returns whether an op that breaks a rule retired without one."""
     return outcome.status is Status.RULE and done.status != outcome.status and done.tag == tag
 
 

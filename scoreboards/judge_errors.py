@@ -121,7 +121,7 @@ def judge_owed(
 
 
 def _near(outcome: Outcome, side: int, space: Space, address: int, bus: int) -> bool:
-    """Tells whether a word lies between the first and the last row of an op."""
+    """Returns whether a word lies between the first and the last row of an op."""
     regions = outcome.reads if side == READ else outcome.regions
     return any(one.space is space and one.base // bus * bus <= address < one.end for one in regions)
 

@@ -64,7 +64,7 @@ class Position:
         row_bytes: Bytes the op writes in a row, pads included.
         part: Which part of the row it is.
         source: For a data byte the memory and address it comes from, else None.
-        label: The byte in terms of an op that is no plain move of rows, such as group, C0
+        label: The byte in terms of an op that is not a plain move of rows, such as group, C0
             column and lane; of a byte outside the row, the row's name. Empty for a move of rows.
         values: How each value in the byte was computed, a line each; empty where bytes are moved.
     """

@@ -3,7 +3,7 @@
 
 An engine need not order the ops that it has accepted (docs/contract.md): a block orders them by
 ``after`` and ``also_after``. The result of two ops that share bytes without is not defined, so a
-failure of one of them is no evidence against the engine.
+failure of one of them is not evidence against the engine.
 """
 
 from __future__ import annotations
@@ -56,6 +56,6 @@ def _slot_until(block: OpBlock, index: int) -> list[int]:
 
 
 def _meet(one: Item, other: Item) -> bool:
-    """Tells whether two ops share bytes that one of them writes."""
+    """Returns whether two ops share bytes that one of them writes."""
     pairs = [*product(one.writes, other.touches), *product(one.reads, other.writes)]
     return any(footprints_overlap(a, b) for a, b in pairs)

@@ -345,7 +345,7 @@ def _is_number(value: object, kind: type | UnionType = int | float) -> bool:
 
 
 def _well_typed(value: object, kind: type[SizeClass | GmWindow]) -> bool:
-    """Tells whether a value is of a class, with integers in its fields and a number as weight."""
+    """Returns whether a value is of a class, with integers in its fields and a number as weight."""
     return isinstance(value, kind) and all(
         _is_number(getattr(value, field.name), int | float if field.name == "weight" else int)
         for field in fields(kind)

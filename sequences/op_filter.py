@@ -244,7 +244,7 @@ def _above(block: OpBlock, kept: Bools, index: int, dropped: int) -> list[int]:
 
 
 def _depends(block: OpBlock, later: int, earlier: int) -> bool:
-    """Tells whether an op must wait for another that it waited for through a third."""
+    """Returns whether an op must wait for another that it waited for through a third."""
     if _FEEDS[block.opcode[earlier], block.opcode[later]]:
         return True
     if _illegal(block, later) or _illegal(block, earlier):
@@ -281,7 +281,7 @@ _FEEDS = _feeds()
 
 
 def feeds(earlier: int, later: int) -> bool:
-    """Tells whether ops of one opcode write a memory that those of another read or change."""
+    """Returns whether ops of one opcode write a memory that those of another read or change."""
     return bool(_FEEDS[earlier, later])
 
 

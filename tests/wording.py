@@ -24,10 +24,10 @@ def _whole(fact: str) -> str:
 
 
 def says(text: str, facts: str) -> bool:
-    """Tells whether a message has the facts of :func:`pattern`; the words between are free."""
+    """Returns whether a message has the facts of :func:`pattern`; the words between are free."""
     return bool(re.search(pattern(facts), text))
 
 
 def line_says(text: str, facts: str) -> bool:
-    """Tells whether one line of a text has the facts of :func:`pattern`."""
+    """Returns whether one line of a text has the facts of :func:`pattern`."""
     return any(says(line, facts) for line in text.splitlines())

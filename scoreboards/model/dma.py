@@ -144,7 +144,7 @@ class ReferenceModel:
         try:
             issue = _ISSUE[type(op)]
         except KeyError:
-            raise TypeError(f"{type(op).__name__} is no op of the DMA model") from None
+            raise TypeError(f"{type(op).__name__} is not an op of the DMA model") from None
         return issue(op, legal, self.registers)
 
     def apply(self, outcome: Outcome) -> Outcome:

@@ -36,7 +36,7 @@ _PAIRS = ("f4E2M1x2", "f4E1M2x2")
 """Types whose elements are two values of 4 bits."""
 
 _SIZES = (8, 16, 32)
-"""Bits of an element that is no pair."""
+"""Bits of an element that is not a pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def load(op: L0Load, legal: bool, _state: Registers) -> Outcome:
     """Returns the outcome of a load of data or of scales.
 
     Raises:
-        ValueError: the elements are no pairs of FP4 and have no 1, 2 or 4 bytes (LD-L01).
+        ValueError: the elements are not pairs of FP4 and have no 1, 2 or 4 bytes (LD-L01).
     """
     bits = 4 if op.src_type.dtype in _PAIRS else element_bits(op.src_type.dtype)
     known = op.src_type.dtype in _PAIRS or bits in _SIZES

@@ -81,7 +81,7 @@ def _move_row(memories: Mapping[Space, Memory], read: Footprint, written: Footpr
 
 
 def rows_collide(length: int, shape: tuple[int, ...], steps: tuple[int, ...]) -> bool:
-    """Tells whether two of the rows share a byte.
+    """Returns whether two of the rows share a byte.
 
     Args:
         length: Bytes in a row.
@@ -110,7 +110,7 @@ def rows_collide(length: int, shape: tuple[int, ...], steps: tuple[int, ...]) ->
 def _cuts_elements(
     read: Footprint, written: Footprint, left: int, pad: PadPattern, steps: _Steps
 ) -> bool:
-    """Tells whether a pad region begins or ends inside a pad element."""
+    """Returns whether a pad region begins or ends inside a pad element."""
     parts = written.base | left | read.length | written.length
     for step in steps:
         parts |= step

@@ -57,7 +57,7 @@ class FlagUse:
 
 
 class Transfer(Protocol):
-    """The data movement of an op that is no plain move of rows, and the meaning of its bytes."""
+    """The data movement of an op that is not a plain move of rows, and the meaning of its bytes."""
 
     def move(self, memories: Mapping[Space, Memory]) -> int:
         """Moves every byte of the op.
@@ -88,7 +88,7 @@ class Outcome(NamedTuple):
             those of ``read``: rows first, outermost loop last.
         left: Pad bytes before the data of each written row; the data has ``read.length`` bytes.
         pad: Pad element, or None when rows are not padded.
-        transfer: Moves the bytes of an op that is no plain move of rows, else None.
+        transfer: Moves the bytes of an op that is not a plain move of rows, else None.
         events: Events of the data (:mod:`tb.isa.events`); known once the op was applied.
         also_read: Regions read in addition to ``read``: parameters in FB, GM data of an atomic
             update. With a GM region the read comes before any write to it.

@@ -79,7 +79,7 @@ class Registers:
 
 
 def fits(value: int, bits: int) -> bool:
-    """Tells whether an unsigned field of ``bits`` bits holds ``value``."""
+    """Returns whether an unsigned field of ``bits`` bits holds ``value``."""
     return 0 <= value < 1 << bits
 
 
@@ -129,7 +129,7 @@ def set_atomic(op: SetAtomic, _legal: bool, state: Registers) -> Outcome:
     elif op.what in _TYPE_CODES:
         state.ctrl = state.ctrl & ~(7 << 6) | _TYPE_CODES[op.what] << 6
     else:
-        raise ValueError(f"set_atomic_{op.what} is no op of the ISA")
+        raise ValueError(f"set_atomic_{op.what} is not an op of the ISA")
     return NOTHING
 
 

@@ -167,7 +167,7 @@ def _padded(
 
 
 def _grouped(target: Footprint) -> bool:
-    """Tells whether rows on the chip form a compact group (knob ``compact``; A-60)."""
+    """Returns whether rows on the chip form a compact group (knob ``compact``; A-60)."""
     several = target.counts[0] > 1 and target.strides[0] == target.length
     return several and current().compact == "legal"
 

@@ -128,6 +128,6 @@ def filled(
     compact: bool,
     pad: PadPattern | None = None,
 ) -> Outcome:
-    """Returns the outcome of a legal load whose rows are filled; some length is no block."""
+    """Returns the outcome of a legal load whose rows are filled; some length is not a block."""
     copy = FilledRows(read, rows, element, rows.counts[0] if compact else 1, pad)
     return Outcome(Status.OK, 0, read, copy.written, transfer=copy)

@@ -343,7 +343,7 @@ def _updates() -> Iterator[tuple[list[FixOp], list[int]]]:
 
 
 def _exists(op: FixOp) -> bool:
-    """Tells whether the profile has the pre_quant mode and the layout of an op (knob ``modes``)."""
+    """Returns whether the profile has the mode and the layout of an op (knob ``modes``)."""
     if op.pre_quant is not None and QUANT_MODES[op.pre_quant.mode].code not in legal_codes():
         return False
     return not op.split or l20(lower(op)) is None

@@ -37,7 +37,7 @@ def limit_ops(form: str, fits: Fits = always) -> Iterator[Any]:
 
     Args:
         form: Name of the op.
-        fits: Tells whether an op can be sent, as in a legacy form with narrower fields.
+        fits: Returns whether an op can be sent, as in a legacy form with narrower fields.
     """
     rng = np.random.default_rng(1)
 

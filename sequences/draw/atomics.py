@@ -54,7 +54,7 @@ def shape_atomics(
     size = _SIZES[drawn]
     x["atomic_type"][at] = _TYPES[drawn]
     what = rng.integers(0, len(ATOMIC_OPS), len(at))
-    # Without a type the op has no meaning, and 3 is no error.
+    # Without a type the op has no meaning, and 3 is not an error.
     x["atomic_op"][at] = np.where(drawn == 0, rng.integers(0, 4, len(at)), what)
     x["nosat"][at] = rng.integers(0, 2, len(at))
     typed = at[drawn > 0]

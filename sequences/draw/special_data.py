@@ -107,7 +107,7 @@ def special_fills(
         windows: Parts of GM.
 
     Raises:
-        ValueError: ``share`` is no fraction.
+        ValueError: ``share`` is not a fraction.
     """
     if not 0.0 <= share <= 1.0:
         raise ValueError(f"share is {share}: a fraction 0..1")

@@ -143,7 +143,7 @@ def queueing_block(
 
 
 def _moving(block: OpBlock) -> Bools:
-    """Returns ``bool[N]``: which legal ops of a block are no NOPs."""
+    """Returns ``bool[N]``: which legal ops of a block are not NOPs."""
     return np.array([not block.issued(k).is_nop for k in range(len(block))], dtype=bool)
 
 

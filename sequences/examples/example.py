@@ -88,7 +88,7 @@ Knobs = Mapping[str, int | str]
 
 
 def _in_use(knobs: Knobs) -> bool:
-    """Tells whether the profile of the process has these values."""
+    """Returns whether the profile of the process has these values."""
     return all(getattr(current(), name) == value for name, value in knobs.items())
 
 
@@ -106,7 +106,7 @@ class Image:
         return memory[self.start : self.start + self.length]
 
     def matches(self, data: NDArray[np.uint8]) -> bool:
-        """Tells whether ``data``, ``uint8[length]``, is the expected content."""
+        """Returns whether ``data``, ``uint8[length]``, is the expected content."""
         return len(data) == self.length and zlib.crc32(data.tobytes()) == self.crc
 
 
@@ -153,7 +153,7 @@ class Example:
         return contents(self.fills, self.backgrounds, space, start, length)
 
     def matches(self, image: NDArray[np.uint8]) -> bool:
-        """Tells whether ``image``, ``uint8[length]``, is the expected one."""
+        """Returns whether ``image``, ``uint8[length]``, is the expected one."""
         return self.images[0].matches(image)
 
 

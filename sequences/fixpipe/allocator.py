@@ -22,7 +22,7 @@ class Arena:
         self._ends: list[int] = []
 
     def free(self, low: int, high: int) -> bool:
-        """Tells whether ``low..high - 1`` lies inside and is free."""
+        """Returns whether ``low..high - 1`` lies inside and is free."""
         if low < self.start or high > self.end:
             return False
         at = bisect_left(self._starts, high)

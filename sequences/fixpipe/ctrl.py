@@ -60,7 +60,7 @@ def _entry(rng: Random, op: FixOp) -> tuple[Entry, int]:
     if isinstance(op, MteL0cGm):
         found = ATOMIC_OPS[op.atomic.op] if op.atomic else what
         if op.atomic is None or rng.random() < _OMIT_ATOMIC:
-            # Without a type the op has no meaning, and 3 is no error.
+            # Without a type the op has no meaning, and 3 is not an error.
             kind = ATOMIC_TYPES[op.atomic.type] if op.atomic else 0
             what, op = found, replace(op, atomic=None)
     if rng.random() < _OMIT_SAT:

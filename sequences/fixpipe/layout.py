@@ -333,7 +333,7 @@ class Layout:
         return src
 
     def _follows(self, i: int) -> bool:
-        """Tells whether op ``i`` reads the tile of the op before, which has cleared its flags."""
+        """Returns whether op ``i`` reads the tile of the op before, which has cleared its flags."""
         return bool(self.x["follow"][i]) and self.last == i - 1
 
     def _shared(self, i: int, clear: bool) -> int | None:

@@ -33,7 +33,7 @@ class Climb:
     nop: bool = False
 
     def legal(self, op: Any) -> bool:
-        """Tells whether an op is one of them: it breaks no rule that is checked before a run."""
+        """Returns whether an op is one of them: it breaks no rule that is checked before a run."""
         try:
             desc = lower(op, 0)
         except (ValueError, KeyError):

@@ -92,7 +92,7 @@ def geometry(op: Any) -> object:
 
 
 def multiply(op: Any, first: Path, second: Path) -> bool:
-    """Tells whether a first or last address of an op depends on the product of two operands."""
+    """Returns whether a first or last address of an op depends on the product of two operands."""
     mixed = Counter[int]()
     for one, other in ((0, 0), (0, 1), (1, 0), (1, 1)):
         changed = with_operand(with_operand(op, first, PROBES[one]), second, PROBES[other])

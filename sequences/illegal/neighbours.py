@@ -121,7 +121,7 @@ def lowered(op: Any, ctrl: int) -> Op | None:
 
 
 def has_meaning(one: Neighbour) -> bool:
-    """Tells whether typed bits fit their type, and the descriptor has signs for negative values."""
+    """Returns whether typed bits fit their type, and the descriptor signs for negative values."""
     if any(value >> bits_of_type(one.op, path) for path, value in one.changes if value > 0):
         return False
     if all(value >= 0 for _, value in one.changes):
@@ -153,13 +153,13 @@ def judged(one: Neighbour) -> int:
 
 
 def is_nop(one: Neighbour) -> bool:
-    """Tells whether an op moves nothing."""
+    """Returns whether an op moves nothing."""
     desc = lowered(one.op, one.ctrl)
     return desc is not None and desc.is_nop
 
 
 def can_be_scored(desc: Op, most_bytes: int = MOST_BYTES, most_rows: int = MOST_ROWS) -> bool:
-    """Tells whether the result of a legal op is defined, and whether the op is small."""
+    """Returns whether the result of a legal op is defined, and whether the op is small."""
     for side in () if desc.is_nop else (source(desc), *destinations(desc)):
         far = side.space is Space.GM and side.end - side.base > SMALL.max_gm_bytes
         if side.rows > (MAX_FAR_ROWS if far else most_rows) or side.bytes > most_bytes:
@@ -168,7 +168,7 @@ def can_be_scored(desc: Op, most_bytes: int = MOST_BYTES, most_rows: int = MOST_
 
 
 def can_be_sent(one: Neighbour, *, legal: bool) -> bool:
-    """Tells whether the front end takes an op, and whether a legal one can be scored."""
+    """Returns whether the front end takes an op, and whether a legal one can be scored."""
     if isinstance(one.op, CopyUbufToUbuf):
         if not legal:
             return True

@@ -34,7 +34,7 @@ hif8, which has one NaN, that code."""
 
 
 def is_nan(dtype: str, code: int) -> bool:
-    """Tells whether a code of an element type is NaN; integers have none."""
+    """Returns whether a code of an element type is NaN; integers have none."""
     if dtype not in _NAN:
         return False
     _, mask, least = _NAN[dtype]
@@ -55,13 +55,13 @@ class Bytes:
         return len(self.data)
 
     def holds(self, view: View, case: Case) -> bool:  # noqa: ARG002 (as the others)
-        """Tells whether the memory has them."""
+        """Returns whether the memory has them."""
         return _part(view, self).tobytes() == self.data
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element of a float type; sign and payload of a NaN are no facts and not compared."""
+    """An element of a float type; sign and payload of a NaN are not facts and not compared."""
 
     space: Space
     start: int
@@ -74,7 +74,7 @@ class Element:
         return _NAN[self.dtype][0]
 
     def holds(self, view: View, case: Case) -> bool:  # noqa: ARG002 (as the others)
-        """Tells whether the memory has the code, or any NaN where the code is one."""
+        """Returns whether the memory has the code, or any NaN where the code is one."""
         found = int.from_bytes(_part(view, self).tobytes(), "little")
         if is_nan(self.dtype, self.code):
             return is_nan(self.dtype, found)
@@ -90,7 +90,7 @@ class Kept:
     length: int
 
     def holds(self, view: View, case: Case) -> bool:
-        """Tells whether every byte is as before."""
+        """Returns whether every byte is as before."""
         before = case.initial(self.space, self.start, self.length)
         return np.array_equal(_part(view, self), before)
 
@@ -104,7 +104,7 @@ class Written:
     length: int
 
     def holds(self, view: View, case: Case) -> bool:
-        """Tells whether every byte differs from before."""
+        """Returns whether every byte differs from before."""
         before = case.initial(self.space, self.start, self.length)
         return bool((_part(view, self) != before).all())
 
@@ -131,7 +131,7 @@ class Crc:
         return self.image.length
 
     def holds(self, view: View, case: Case) -> bool:  # noqa: ARG002 (as the others)
-        """Tells whether the part has it."""
+        """Returns whether the part has it."""
         return self.image.matches(_part(view, self))
 
 
@@ -169,11 +169,11 @@ class Row:
             raise ValueError(f"{self.name}: a row states bytes or has a reason why not")
 
     def holds(self, view: View, case: Case) -> bool:
-        """Tells whether memories agree with the row."""
+        """Returns whether memories agree with the row."""
         return all(one.holds(view, case) for one in self.expected)
 
     def equal(self, one: View, other: View) -> bool:
-        """Tells whether two sets of memories have the same bytes wherever the row states some."""
+        """Returns whether two sets of memories have the same bytes wherever the row states some."""
         return all(np.array_equal(_part(one, x), _part(other, x)) for x in self.expected)
 
 

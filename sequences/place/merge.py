@@ -175,7 +175,7 @@ def gm_intervals(block: OpBlock, most_rows: int = 64) -> tuple[Ints, Ints, Bools
 
 
 def meet_in_gm(one: OpBlock, other: OpBlock) -> bool:
-    """Tells whether two blocks may share a byte of GM that one of them writes."""
+    """Returns whether two blocks may share a byte of GM that one of them writes."""
     sides = gm_intervals(one), gm_intervals(other)
     for mine, yours in (sides, sides[::-1]):
         low, high = mine[0][mine[2]], mine[1][mine[2]]

@@ -91,7 +91,7 @@ class Target(BaseModel):
     higher_is_better: bool
 
     def reached(self, bound: float) -> bool:
-        """Tells whether the value is at least as good as ``bound``."""
+        """Returns whether the value is at least as good as ``bound``."""
         return self.value >= bound if self.higher_is_better else self.value <= bound
 
     @property

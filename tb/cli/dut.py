@@ -97,7 +97,7 @@ def least_budget(budget: str) -> float:
     """Returns the seconds of ``--budget`` of ``qualify``; 0 for none.
 
     Raises:
-        PtoError: it is no time, or too short for one mutant.
+        PtoError: it is not a time, or too short for one mutant.
     """
     from tb.nightly.command import seconds
 

@@ -30,7 +30,7 @@ def chosen_schedules(count: str, number: str) -> tuple[int, ...]:
     """Returns the numbers of the schedules that ``--schedules`` or ``--schedule`` names.
 
     Raises:
-        PtoError: one is no number in its range, or both are given.
+        PtoError: one is not a number in its range, or both are given.
     """
     both = "--schedules N replays under N schedules, --schedule K under one of them alone"
     if count and number:

@@ -23,7 +23,7 @@ REMEDY = "make the folder writable, or free disk space"
 
 
 def is_special(path: Path) -> bool:
-    """Tells whether the path is neither file nor folder: a device, a pipe."""
+    """Returns whether the path is neither file nor folder: a device, a pipe."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
@@ -39,7 +39,7 @@ def regular(path: Path) -> Path:
 
 
 def unfit(path: Path, *, folder: bool = False) -> str:
-    """Returns why a path is no file, or no folder, that can be read; nothing if it is one."""
+    """Returns why a path is not a file, or no folder, that can be read; nothing if it is one."""
     if path.is_dir() if folder else path.is_file():
         return ""
     if not path.exists():
@@ -82,7 +82,7 @@ def read_toml(path: Path, what: str, remedy: str) -> tuple[str, dict[str, Any]]:
         remedy: What to do when it cannot be read.
 
     Raises:
-        PtoError: it cannot be read, or is no TOML; with the line.
+        PtoError: it cannot be read, or is not TOML; with the line.
     """
     where = str(path)
     try:

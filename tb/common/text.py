@@ -22,6 +22,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
+def one_of(kind: str) -> str:
+    """Returns a noun or the name of a type with its article, such as ``an i64`` and ``a float``."""
+    first = kind.lower().removeprefix("!pto.")
+    spoken = (
+        first[:1] in "aeio" or (first[:1] in "fs" and first[1:2].isdigit()) or first[:2] == "si"
+    )
+    return f"{'an' if spoken else 'a'} {kind}"
+
+
 def columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """Returns rows of cells as lines; the first ``left`` columns are flush left, others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

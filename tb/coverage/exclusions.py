@@ -28,6 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tb.common.errors import PtoError
 from tb.common.files import read_toml
 from tb.common.schema import breach
+from tb.common.text import one_of
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import Coverage, CoverGroup, GroupCounts
 from tb.coverage.stress import GROUPS
@@ -125,7 +126,7 @@ def entries(path: Path, key: str) -> Iterator[tuple[str, Any]]:
     ]
     if wrong:
         raise PtoError(
-            f"{', '.join(wrong)} is no part of a file of exclusions",
+            f"{', '.join(wrong)} is not part of a file of exclusions",
             where=str(path),
             legal="entries that begin with [[exclude]] or [[code]]",
         )
@@ -184,7 +185,7 @@ def unknown(kind: str, name: str, legal: Iterable[str], where: str, remedy: str)
     shown = [*near, *(one for one in names if one not in near)]
     more = f" and {len(shown) - 12} more" if len(shown) > 12 else ""
     raise PtoError(
-        f"{name!r} is no {kind}",
+        f"{name!r} is not {one_of(kind)}",
         where=where,
         legal=", ".join(shown[:12]) + more,
         remedy=f"take the entry out, or {remedy}",

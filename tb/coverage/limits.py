@@ -2,7 +2,7 @@
 """Bins that an engine cannot reach because its manifest excludes them.
 
 A manifest may limit its engine to fewer loops than the ISA has, to unpadded rows, or to reports of
-some D rules. Ops that are therefore never sent are no holes.
+some D rules. Ops that are therefore never sent are not holes.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ def _crosses() -> tuple[Cross, ...]:
     rows = (
         excluding("rows without gaps have no room for columns", loop2=LOOP2[:2],
                   loop3="interleaved"),
-        excluding("rows apart are no fractals", loop2=LOOP2[2:], loop3="whole fractals"),
+        excluding("rows apart are not fractals", loop2=LOOP2[2:], loop3="whole fractals"),
     )  # fmt: skip
     one_row, matrix = "a single row has no distance", "a single matrix has no distance"
     alone = lone(one_row, "several rows have one", rows=range_labels(ROWS), loop2=LOOP2)

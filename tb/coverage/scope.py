@@ -31,7 +31,7 @@ def exists(needs: str, profile: Profile) -> bool:
     for part in needs.split(", ") if needs else ():
         name, _, value = part.partition(" = ")
         if name not in KNOBS or value not in map(str, KNOBS[name].values):
-            raise CoverageError(f"a bin needs {part!r}, which is no value of a knob")
+            raise CoverageError(f"a bin needs {part!r}, which is not a value of a knob")
         met &= str(getattr(profile, name)) == value
     return met
 

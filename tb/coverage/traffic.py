@@ -29,7 +29,7 @@ _BESIDE = tuple(f"beside_{slot}" for slot in SLOTS)
 
 
 def feeds(producer: OpSpec, consumer: OpSpec) -> bool:
-    """Tells whether stimulus makes the second op read the destination of the first.
+    """Returns whether stimulus makes the second op read the destination of the first.
 
     A write-back also reads its parameters in fb, and an atomic update its destination in GM.
     """

@@ -62,7 +62,7 @@ def _no_number(value: object) -> object:
     if isinstance(value, int):
         raise PydanticCustomError(
             "rule_number",
-            '{number} is no name of a rule: names are like "DMA-L05"',
+            '{number} is not a name of a rule: names are like "DMA-L05"',
             {"number": value},
         )
     return value
@@ -460,10 +460,10 @@ def _with_files(manifest: Manifest) -> Manifest:
 
 
 def _check_language(manifest: Manifest, path: Path) -> None:
-    """Raises PtoError for a source that is no Verilog, or VHDL that a simulator does not take."""
+    """Raises PtoError for a source that is not Verilog, or VHDL that a simulator does not take."""
     if path.suffix.lower() in _NO_HDL:
         raise PtoError(
-            f"source {path.name} is no Verilog",
+            f"source {path.name} is not a Verilog",
             where=manifest.path,
             legal="Verilog and SystemVerilog",
             remedy="name C++, objects and libraries in [simulator_args], by absolute path",

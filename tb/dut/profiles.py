@@ -98,12 +98,12 @@ def unlike(manifests: Sequence[Manifest], profile: Profile) -> list[str]:
 
 
 def _free(manifest: Manifest, knob: Knob) -> bool:
-    """Tells whether a manifest leaves a knob to the run."""
+    """Returns whether a manifest leaves a knob to the run."""
     return _follows(manifest) or (not manifest.profile and knob.name in manifest.knob_parameters)
 
 
 def _follows(manifest: Manifest) -> bool:
-    """Tells whether a manifest leaves all knobs of its slot to the run."""
+    """Returns whether a manifest leaves all knobs of its slot to the run."""
     return not manifest.profile and set(manifest.knobs) <= set(manifest.knob_parameters)
 
 

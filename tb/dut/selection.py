@@ -25,7 +25,7 @@ def parse_ops(text: str) -> tuple[str, ...]:
     """Returns the ops of a comma list, each once, in table order; empty for all.
 
     Raises:
-        PtoError: a name is no op, or there is none but commas.
+        PtoError: a name is not an op, or there is none but commas.
     """
     names = comma_list(text, "OPS", "OPS= or --ops", ", ".join(SELECTABLE))
     for name in names:
@@ -80,7 +80,7 @@ def without_legacy(capabilities: Mapping[str, Capabilities]) -> frozenset[str]:
 
 
 def has_elements(ops: Iterable[str]) -> bool:
-    """Tells whether loads of elements to L0 are among ops, which have widths and transposition."""
+    """Returns whether loads of elements to L0, with widths and transposition, are among ops."""
     return any(name in LOADS and not LOADS[name].scales for name in ops)
 
 

@@ -54,7 +54,7 @@ def import_file(path: Path, name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise PtoError(
-            f"{path.name} is no name of a Python file",
+            f"{path.name} is not a name of a Python file",
             where=str(path),
             legal="a name that ends with .py",
             remedy="rename the file",
@@ -152,7 +152,7 @@ def look_at_test(path: Path, class_name: str) -> UserTest:
     """Imports a test in a process of its own and returns its attributes.
 
     Raises:
-        PtoError: it cannot be imported, or is no test of this bench.
+        PtoError: it cannot be imported, or is not a test of this bench.
     """
     words = [sys.executable, "-m", "tb.dut.user_code", str(path), class_name]
     try:
@@ -190,7 +190,7 @@ def _describe(path: Path, class_name: str) -> dict[str, Any]:
     line = f"{path}, class {class_name}"
     if not any((base.__module__, base.__name__) == BASE_CLASS for base in found.__mro__):
         raise PtoError(
-            f"{class_name} is no test of this bench",
+            f"{class_name} is not a test of this bench",
             where=line,
             legal="a class that derives from PtoTestBase: "
             "`from tb.env.base_test import PtoTestBase`",

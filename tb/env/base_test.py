@@ -120,7 +120,7 @@ class PtoTestBase(uvm_test):
         start_clock(cocotb.top)
 
     def sends_illegal_ops(self, settings: RunSettings) -> bool:  # noqa: ARG002 (for subclasses)
-        """Tells whether the D rules are part of the coverage; depends on the test."""
+        """Returns whether the D rules are part of the coverage; depends on the test."""
         return False
 
     def stresses(self, settings: RunSettings) -> Collection[str]:  # noqa: ARG002 (for subclasses)
@@ -128,7 +128,7 @@ class PtoTestBase(uvm_test):
         return ()
 
     def probes_capacity(self) -> bool:
-        """Tells whether the run measures what the engines hold, at its start and at its end.
+        """Returns whether the run measures what the engines hold, at its start and at its end.
 
         Tests of the plan have the option ``capacity``: 1 for a batch of one form of each slot,
         2 for two of every form. Short runs, and those with a GM in Python, do not.

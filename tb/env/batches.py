@@ -128,7 +128,7 @@ class BatchDraw(ABC):
         return names
 
     def due(self) -> bool:
-        """Tells whether such a batch comes before the next other one; called once for each."""
+        """Returns whether such a batch comes before the next other one; called once for each."""
         self._others -= 1
         if self._others >= 0 or not self._forms:
             return False

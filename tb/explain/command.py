@@ -120,7 +120,7 @@ def _sections(options: Options) -> list[str]:
     _check(unit in UNITS, f"--ubuf-to-ubuf is {unit!r}", "--ubuf-to-ubuf", ", ".join(UNITS))
     _check(codes in CODES, f"--quant-codes is {codes!r}", "--quant-codes", ", ".join(CODES))
     drawn = not picture or picture.endswith(PICTURES)
-    _check(drawn, f"{picture} is no picture", "--picture", f"a file with {', '.join(PICTURES)}")
+    _check(drawn, f"{picture} is not a picture", "--picture", f"a file with {', '.join(PICTURES)}")
     return shown
 
 
@@ -177,7 +177,7 @@ def _path(what: str) -> Path | None:
     try:
         is_folder = what.strip() and path.is_dir()
         is_file = path.is_file() or (path.suffix == ".pto" and len(what.split()) == 1)
-    except (OSError, ValueError):  # A text that is no name of a file: too long, a null byte.
+    except (OSError, ValueError):  # A text that is not a name of a file: too long, a null byte.
         return None
     _check(not is_folder, f"{what} is a folder", "WHAT", "an op as text, or one program file")
     return path if is_file else None
@@ -197,7 +197,7 @@ def _integer(text: str, number: str) -> int:
         raise ValueError
     except ValueError:
         raise PtoError(
-            f"{number!r} is no integer", where=f"--arg {text}",
+            f"{number!r} is not an integer", where=f"--arg {text}",
             legal="number of an argument = an integer, an address or the bits of a float",
         ) from None  # fmt: skip
 

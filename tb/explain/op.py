@@ -115,7 +115,7 @@ class Explained:
 
     @property
     def bare(self) -> bool:
-        """Whether it is no op that moves bytes, or not known which it moves."""
+        """Whether it is not an op that moves bytes, or not known which it moves."""
         return self.pipe == Pipe.S.value or self.status in (NO_BYTES, UNKNOWN)
 
     @property

@@ -128,7 +128,7 @@ def sentence(name: str, *, foreign: bool = False) -> str:
 
 
 def passed_over(name: str) -> bool:
-    """Tells whether an op is executed in a run and changes no byte map of later ops."""
+    """Returns whether an op is executed in a run and changes no byte map of later ops."""
     return _PASSED.fullmatch(name) is not None or name in dict(PRODUCTS)
 
 

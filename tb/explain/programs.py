@@ -262,7 +262,7 @@ def _missing(walked: Trace, given: Mapping[int, int]) -> str:
     """Returns which arguments would have to be known."""
     missing = [x for x in walked.arguments if not x.in_gm and x.number not in given]
     if not missing:
-        return "an operand is not known: it is no constant and no argument"
+        return "an operand is not known: it is not a constant and no argument"
     first = missing[0]
     return f"an operand is not known: give %{first.name} with --arg {first.number}=VALUE"
 

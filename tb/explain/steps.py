@@ -116,7 +116,7 @@ def statements(text: str, values: Mapping[str, str], element: str = "") -> State
             found.append(statement(part, sub, names, elements))
     if not found and not others:
         raise PtoError(
-            f"{_short(text)!r} is no op",
+            f"{_short(text)!r} is not an op",
             where=WHERE,
             legal="an op such as `pto.mte_gm_ub ...`, or a program file that exists",
             remedy="write one op, or name a .pto file",
@@ -140,7 +140,7 @@ def of_text(
     """Returns the ops of a text that move data; without any, all the others.
 
     Raises:
-        PtoError: the text is no op, or breaks a rule of the language.
+        PtoError: the text is not an op, or breaks a rule of the language.
     """
     written = statements(text, values, element)
     found = [*_in_order(written, quant_codes, ubuf_blocks=ubuf_to_ubuf == "blocks")]

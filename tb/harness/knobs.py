@@ -101,7 +101,7 @@ RANGES: dict[str, KnobRange] = {
     ),
 }
 """Every knob by name. Stalls are clocks of 256, latencies, jitters and gaps clocks. The last two
-are no knobs of the memories: they space the descriptors."""
+are not knobs of the memories: they space the descriptors."""
 
 PACE = tuple(name for name in RANGES if name not in KNOBS)
 """Knobs of the descriptors."""

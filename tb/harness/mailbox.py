@@ -106,7 +106,7 @@ class Mailbox(MailboxView):
             tags: ``uint32[n]``.
             gaps: ``uint32[n]`` or one number: clocks between the accept before and the offer.
             waits: ``uint32[n, 4]`` or one number: a descriptor is offered once slot s has retired
-                at least so many, counted from the start of the simulation; 0 is no wait.
+                at least so many, counted from the start of the simulation; 0 is not a wait.
 
         Raises:
             MailboxError: The slot has no engine, or the ring has no room for all of them.

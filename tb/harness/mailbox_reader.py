@@ -329,7 +329,7 @@ class MailboxReader(MailboxView):
 
         Raises:
             OSError: The file cannot be opened.
-            MailboxError: It is no mailbox of this version.
+            MailboxError: It is not a mailbox of this version.
         """
         reader = cls._open(path)
         header = tuple(int(reader._array[name][0]) for name in ("magic", "version", "size"))

@@ -98,7 +98,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
             program itself (Verilator, linked with ``-rdynamic``).
 
     Raises:
-        OSError: There is no such file, or it is no library.
+        OSError: There is no such file, or it is not a library.
         AttributeError: It is another library: a simulator linked without ``-rdynamic``.
     """
     library = ctypes.CDLL(None if path is None else os.fspath(path))

@@ -152,7 +152,7 @@ def destinations(desc: Op) -> tuple[Footprint, ...]:
 
 
 def row_overlap(footprint: Footprint) -> bool:
-    """Tells whether two rows of one footprint share a byte."""
+    """Returns whether two rows of one footprint share a byte."""
     nested = _nested(footprint)
     if nested is not None:
         return not nested
@@ -163,7 +163,7 @@ def row_overlap(footprint: Footprint) -> bool:
 
 
 def _nested(footprint: Footprint) -> bool | None:
-    """Tells whether every loop steps over all that the loops inside it touch.
+    """Returns whether every loop steps over all that the loops inside it touch.
 
     Then no two rows share a byte. None where this does not decide: a loop steps into the gaps of
     another one.
@@ -181,7 +181,7 @@ def _nested(footprint: Footprint) -> bool | None:
 
 
 def footprints_overlap(one: Footprint, other: Footprint) -> bool:
-    """Tells whether two footprints share a byte."""
+    """Returns whether two footprints share a byte."""
     if one.space is not other.space or one.end <= other.base or other.end <= one.base:
         return False
     if one.rows == 1 == other.rows:

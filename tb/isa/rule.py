@@ -92,7 +92,7 @@ def too_wide(name: str, value: int, bits: int) -> str | None:
 
 
 def not_multiple(name: str, value: int, unit: int) -> str | None:
-    """Returns the problem of an address or length that is no multiple of ``unit``, or None."""
+    """Returns the problem of an address or length that is not a multiple of ``unit``, or None."""
     if value % unit:
         what = f"{name} {value:#x} is not a multiple of {unit}"
         return Breach(what, f"a multiple of {unit}", what)
@@ -100,7 +100,7 @@ def not_multiple(name: str, value: int, unit: int) -> str | None:
 
 
 def unaligned(name: str, value: int, unit: int) -> Breach:
-    """Returns the problem of a number of bytes that is no multiple of ``unit``."""
+    """Returns the problem of a number of bytes that is not a multiple of ``unit``."""
     return Breach(
         f"{name} is {value}",
         f"a multiple of {unit}",

@@ -92,7 +92,7 @@ def _of_write_back(op: FixOp) -> Values:
 
 
 def _special(op: AnyOp | Mad, row: Row) -> Values:
-    """Returns the values that are no attributes of the op with the names of its row."""
+    """Returns the values that are not attributes of the op with the names of its row."""
     if isinstance(op, FixOp):
         return _of_write_back(op)
     if isinstance(op, SetMovPadVal):

@@ -84,7 +84,7 @@ class _Defined(Names):
         """
         width = _WIDTHS.get(dtype) or int(dtype.lstrip("siu"))
         if value < 0 or value >> width:
-            raise UnprintableError(f"{value:#x} is no value of type {dtype}")
+            raise UnprintableError(f"{value:#x} is not a value of type {dtype}")
         if dtype in _WIDTHS:
             name = f"%{dtype}_0x{value:X}"
             if name not in self.values:
@@ -101,7 +101,7 @@ class _Defined(Names):
     def pointer(self, pointer: Ptr, address: int) -> str:
         """Returns the name of a pointer to an absolute address."""
         if address >= MOST_ADDRESSES:
-            raise UnprintableError(f"{address:#x} is no address: pointers have 64 bits")
+            raise UnprintableError(f"{address:#x} is not an address: pointers have 64 bits")
         name = f"%{pointer.space}_{pointer.dtype}_{address:#x}"
         if name not in self.pointers:
             base = self.integer(address)

@@ -160,7 +160,7 @@ def read(text: str, file: str, findings: list[Finding] | None = None) -> Source:
     nul = text.find("\0")
     if nul >= 0:
         where = place_of(file, lines, nul)
-        raise ProgramError((Finding(where, "", "", "the file has a NUL character: it is no text"),))
+        raise ProgramError((Finding(where, "", "", "the file has a NUL character: not a text"),))
     if not text.strip():
         raise ProgramError((Finding(Place(file, 1, 1), "", "", "the file is empty"),))
     warnings = _other_architectures(text, file, lines)
@@ -231,6 +231,6 @@ def read_file(path: Path | str, findings: list[Finding] | None = None) -> Source
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - data.rfind(b"\n", 0, error.start)
         where = Place(str(path), line, column)
-        message = f"byte {data[error.start]:#04x} is no UTF-8: the file is no text"
+        message = f"byte {data[error.start]:#04x} is not UTF-8: the file is not a text"
         raise ProgramError((Finding(where, "", "", message),)) from None
     return read(text, str(path), findings)

@@ -274,7 +274,7 @@ def _walk(
 
 
 def _meet_in_gm(walked: Trace) -> bool:
-    """Tells whether two ops may touch a byte of GM, one of them writing it.
+    """Returns whether two ops may touch a byte of GM, one of them writing it.
 
     They do not where each buffer is only read, or has one op.
     """

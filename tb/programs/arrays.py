@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.common.errors import PtoError
+from tb.common.text import one_of
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.language.run.values import INDEX_BITS, rounded_bits
 
@@ -47,13 +48,13 @@ def array_bytes(data: NDArray[np.uint8], path: Path, where: str, dtype: str) -> 
         dtype: Required element type; empty for any.
 
     Raises:
-        PtoError: it is no array, or of another type.
+        PtoError: it is not an array, or of another type.
     """
     try:
         array = np.load(io.BytesIO(data.tobytes()), allow_pickle=False)
     except Exception as error:
         raise PtoError(
-            f"{path} is no array of numpy: {error}",
+            f"{path} is not an array of numpy: {error}",
             where=where,
             remedy="numpy.save writes one; a file of raw bytes has another suffix",
         ) from None
@@ -97,7 +98,7 @@ def scalar_bits(value: object, kind: str, where: str) -> int:
         where: Name in messages.
 
     Raises:
-        PtoError: it is no number, or not one of the type.
+        PtoError: it is not a number, or not one of the type.
     """
     text = str(value).strip().lower() if not isinstance(value, bool) else str(int(value))
     text = {"true": "1", "false": "0"}.get(text, text)
@@ -109,15 +110,17 @@ def scalar_bits(value: object, kind: str, where: str) -> int:
         number = int(text.removeprefix("bits:"), 0)
     except ValueError:
         raise PtoError(
-            f"{value!r} is no {kind}", where=where, legal=f"an integer {low}..{high}"
+            f"{value!r} is not {one_of(kind)}", where=where, legal=f"an integer {low}..{high}"
         ) from None
     if not low <= number <= high:
-        raise PtoError(f"{text} is no {kind}", where=where, legal=f"an integer {low}..{high}")
+        raise PtoError(
+            f"{text} is not {one_of(kind)}", where=where, legal=f"an integer {low}..{high}"
+        )
     return number
 
 
 def is_number(text: str) -> bool:
-    """Tells whether a text is a number of some type of :func:`scalar_bits`."""
+    """Returns whether a text is a number of some type of :func:`scalar_bits`."""
     for kind in ("i128", "f64"):
         try:
             scalar_bits(text, kind, "")
@@ -163,7 +166,7 @@ def _float_bits(text: str, kind: str, width: int, where: str) -> int:
             bits = -1
         if not 0 <= bits < 1 << width:
             raise PtoError(
-                f"{text!r} are no bits of {kind}",
+                f"{text!r} are not bits of {kind}",
                 where=where,
                 legal=f"bits:0..{(1 << width) - 1:#x}",
             )
@@ -178,7 +181,7 @@ def _float_bits(text: str, kind: str, width: int, where: str) -> int:
         number = float(int(text, 0)) if re.fullmatch(r"[+-]?0[xob]\w+", text) else float(text)
     except (ValueError, OverflowError):
         raise PtoError(
-            f"{text!r} is no {kind}",
+            f"{text!r} is not {one_of(kind)}",
             where=where,
             legal="a number such as 1.5, inf, nan, or its bits as in bits:0x3C00",
         ) from None

@@ -29,7 +29,7 @@ class Bound:
         argument: The argument.
         value: An integer, the bits of a float, an offset into an on-chip memory, or the address of
             the buffer, which is -1 before it is placed.
-        source: Contents of its buffer; None for an argument that is no GM pointer.
+        source: Contents of its buffer; None for an argument that is not a GM pointer.
         data: The bytes of these, ``uint8[length]``, None for unchanged GM contents.
         length: Bytes of the buffer.
     """
@@ -117,7 +117,7 @@ def _bound(argument: Argument, given: Given, seed: int) -> Bound:
         return Bound(argument, argument_bits(given, argument))
     if not isinstance(given.value, str) or integer(given.value) is not None:
         raise PtoError(
-            f"argument {number} (%{argument.name}) is {argument.kind}, a number is no buffer: "
+            f"argument {number} (%{argument.name}) is {argument.kind}, a number is not a buffer: "
             f"{given.value}",
             where=given.where,
             legal="data for a buffer",
@@ -144,7 +144,7 @@ def argument_bits(given: Given, one: Argument) -> int:
     offset = integer(str(given.value))
     if offset is None or isinstance(given.value, bool) or not 0 <= offset < size:
         raise PtoError(
-            f"{given.value!r} is no address in {one.pointer.space}",
+            f"{given.value!r} is not an address in {one.pointer.space}",
             where=given.where,
             legal=f"argument {one.number} is {one.kind}: an integer 0..{size - 1:#x}",
             remedy=f"--load {one.pointer.space}@ADDRESS=DATA puts data there",

@@ -46,7 +46,7 @@ class Case:
 
 
 def is_op(step: Step) -> bool:
-    """Tells whether a step is an op of an engine or of the host, and writes more than registers."""
+    """Returns whether a step is an op of an engine or the host, and writes more than registers."""
     moves = isinstance(step, Move) and not isinstance(step.op, LegacySet | CtrlOp)
     return moves or isinstance(step, Compute)
 

@@ -113,7 +113,7 @@ def parse_source(text: str, where: str, folder: Path = Path()) -> Source:
     seed = integer(first)
     if seed is None or not colon or not 0 <= seed < 1 << 32:
         legal = "pattern:SEED:BYTES, SEED 0..2^32-1"
-        raise PtoError(f"{text!r} is no pattern", where=where, legal=legal)
+        raise PtoError(f"{text!r} is not a pattern", where=where, legal=legal)
     return replace(made, length=_length(rest, where), seed=seed)
 
 
@@ -122,7 +122,7 @@ def _digits(text: str, where: str) -> bytes:
         return bytes.fromhex(re.sub(r"[\s_]", "", text))
     except ValueError:
         legal = "two digits 0..9 a..f for each byte, in the order of memory"
-        what = f"{text!r} are no bytes in hexadecimal"
+        what = f"{text!r} are not bytes in hexadecimal"
         raise PtoError(what, where=where, legal=legal) from None
 
 
@@ -153,7 +153,7 @@ def _place(text: str, where: str) -> tuple[str, int | None, int]:
     if address is None:  # A file may have any name.
         if re.match(r"[0-9-]", place):
             raise PtoError(
-                f"{place!r} is no address",
+                f"{place!r} is not an address",
                 where=where,
                 legal=f"an integer 0..2^{GM_ADDR_BITS}-1 after @",
             )
@@ -175,7 +175,7 @@ def content(
         seed: Seed of random bytes.
 
     Raises:
-        PtoError: a file cannot be used, holds another type, or is no whole number of elements.
+        PtoError: a file cannot be used, holds another type, or is not a whole number of elements.
     """
     if source.maker == "empty":
         return None
@@ -211,7 +211,7 @@ def _made(source: Source, where: str, dtype: str, seed: tuple[int, ...]) -> Byte
     size = ELEMENT_BYTES.get(dtype, 1)
     if length % size:
         raise PtoError(
-            f"{length} bytes are no whole number of {dtype}",
+            f"{length} bytes are not a whole number of {dtype}",
             where=where,
             legal=f"a multiple of {size}",
         )

@@ -28,7 +28,7 @@ def find_programs(
         absent: Takes the names that cannot be used, each with its error, where another one can.
 
     Raises:
-        PtoError: none is named, one does not exist or is no file, or a folder holds none.
+        PtoError: none is named, one does not exist or is not a file, or a folder holds none.
     """
     found: dict[Path, Path] = {}
     errors: list[tuple[str, PtoError]] = []
@@ -62,5 +62,5 @@ def _files(name: str) -> Iterator[Path]:
     elif path.is_file():
         yield path
     else:
-        what = "is no file" if path.exists() else "does not exist"
+        what = "is not a file" if path.exists() else "does not exist"
         raise PtoError(f"{name} {what}", where="FILES", remedy=_REMEDY)

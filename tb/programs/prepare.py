@@ -93,10 +93,10 @@ def _region(table: RangeTable, length: int, where: str, buffers: Buffers) -> tup
 
 
 def _buffer(number: int, where: str, buffers: Buffers) -> Bound:
-    """Returns an argument with a buffer; raises PtoError where it is no pointer to GM."""
+    """Returns an argument with a buffer; raises PtoError where it is not a pointer to GM."""
     if number not in buffers:
         raise PtoError(
-            f"argument {number} has no buffer: it is no pointer to gm",
+            f"argument {number} has no buffer: it is not a pointer to gm",
             where=where,
             legal="arguments with a buffer: " + (", ".join(map(str, buffers)) or "none"),
         )

@@ -84,7 +84,7 @@ class ProgramTest(PtoTestBase):
     async def stimulate(self) -> None:
         """Replays the programs, each on fresh memories.
 
-        One that cannot be replayed does not stop the others; the run is no pass.
+        One that cannot be replayed does not stop the others; the run is not a pass.
 
         Raises:
             PtoError: that of the first such program, after the last program.

@@ -129,7 +129,7 @@ def read_setup(path: Path) -> Layer:
     """Reads a setup file.
 
     Raises:
-        PtoError: it cannot be read, is no TOML or breaks the schema; with the line.
+        PtoError: it cannot be read, is not TOML or breaks the schema; with the line.
     """
     remedy = "name one with --setup FILE, or put it beside the program as NAME.toml"
     text, data = read_toml(path, "the setup file", remedy)
@@ -179,7 +179,7 @@ def _validated(data: Mapping[str, Any], where: Callable[[Loc], str], manual: str
         return Setup.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-    # pydantic's location of a table key is no key of the file.
+    # pydantic's location of a table key is not a key of the file.
     loc = [part for part in first["loc"] if part != "[key]"]
     table = f"[[{loc[0]}]]" if len(loc) > 1 and loc[0] in TABLES else ""
     if first["type"] == "setup":

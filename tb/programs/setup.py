@@ -100,7 +100,7 @@ def _knobs(values: dict[str, int]) -> dict[str, int]:
 def _number(value: object) -> object:
     """Converts a key of a table, which is text in TOML."""
     if isinstance(value, str) and not re.fullmatch(r"0|[1-9]\d*", value):
-        raise PtoError(f"{value!r} is no number of an argument: 0 is the first")
+        raise PtoError(f"{value!r} is not a number of an argument: 0 is the first")
     return int(value) if isinstance(value, str) else value
 
 
@@ -116,7 +116,7 @@ def ctrl_word(value: object, where: str = "") -> int:
             return word
     most = hex((1 << CTRL_BITS) - 1)
     raise PtoError(
-        f"{value!r} is no value of CTRL",
+        f"{value!r} is not a value of CTRL",
         where=where,
         legal=f"an integer 0..{most}",
         remedy="'0x1000000000000' is an example",

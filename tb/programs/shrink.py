@@ -97,7 +97,7 @@ class Judge:
     _taken: set[tuple[object, ...]] = field(default_factory=set)
 
     def fails(self, case: Case) -> bool:
-        """Tells whether a case is a legal program on which the check fails."""
+        """Returns whether a case is a legal program on which the check fails."""
         return bool(self.report(case))
 
     def report(self, case: Case) -> str:
@@ -113,7 +113,7 @@ class Judge:
         return self._reports[key]
 
     def takes(self, case: Case) -> bool:
-        """Tells whether a case fails that is written differently from those taken before."""
+        """Returns whether a case fails that is written differently from those taken before."""
         key = (case.profile, *self._files(case).values())
         if key in self._taken or not self.fails(case):
             return False

@@ -61,7 +61,7 @@ def shrink_command(
     if not seconds > 0:
         raise PtoError(f"the limit is {seconds} s", where="--limit", legal="seconds above 0")
     if out is not None and out.suffix != SUFFIX:
-        raise PtoError(f"{out} is no name of a program", where="--out", legal=f"FILE{SUFFIX}")
+        raise PtoError(f"{out} is not a name of a program", where="--out", legal=f"FILE{SUFFIX}")
     warm = WarmSimulator()
     try:
         path = Path(name)
@@ -117,7 +117,7 @@ def read_run(path: Path) -> RunRecord:
             f"cannot read the record of a run: {error.strerror}", where=str(file), legal=legal
         ) from None
     except (ValidationError, ValueError):
-        raise PtoError("this is no record of a run", where=str(file), legal=legal) from None
+        raise PtoError("this is not a record of a run", where=str(file), legal=legal) from None
     if record.passed:
         raise PtoError(
             f"the run has passed: {NOTHING}",

@@ -17,7 +17,7 @@ ALIGNMENT = 32
 """Most sizes and strides that must be multiples are multiples of this."""
 
 _WORDS = ("bits", "address", "level")
-"""Parts of a clause that are no amounts."""
+"""Parts of a clause that are not amounts."""
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ def fewest(items: Sequence[T], fails: Callable[[tuple[T, ...]], bool]) -> tuple[
 
     Args:
         items: The items; with all of them it fails.
-        fails: Tells whether it fails with these items.
+        fails: Returns whether it fails with these items.
     """
     kept = tuple(items)
     size = len(kept)

@@ -55,7 +55,7 @@ class Values:
         """Returns the value of an argument, None for one that is not given.
 
         Raises:
-            PtoError: it is no value of its type.
+            PtoError: it is not a value of its type.
         """
         text = self.texts.get(argument.number)
         if text is None:

@@ -239,7 +239,7 @@ def _parts(path: Path) -> tuple[bytes, list[bytes], bytes]:
 
 
 def _part(folder: Path, name: str, kept: Collection[int]) -> None:
-    """Writes the circuit with some of its outputs; the others are 0, which is no violation."""
+    """Writes the circuit with some of its outputs; the others are 0, which is not a violation."""
     before, outputs, gates = _parts(ROOT / folder / "folded.aig")
     lines = [line if at in kept else b"0" for at, line in enumerate(outputs)]
     (ROOT / folder / f"{name}.aig").write_bytes(before + b"\n".join([*lines, gates]))
@@ -463,6 +463,6 @@ def prove_command(
     end = "FAIL" if result.broken else "UNDECIDED" if short else "BOUNDED"
     print(
         f"{end} {judged - len(result.broken)} of {judged} rules hold to depth "
-        f"{result.depth}{short}, which is no proof, {time.monotonic() - started:.0f} s"
+        f"{result.depth}{short}, which is not proof, {time.monotonic() - started:.0f} s"
     )
     return 1 if result.broken else 3 if short else 0

@@ -153,7 +153,7 @@ static int position(const uint32_t *limits, int n, uint32_t x, int near) {
   return low;
 }
 
-/* Entry of the list that |x| rounds to, f->finite for an overflow; |x| is no NaN. */
+/* Entry of the list that |x| rounds to, f->finite for an overflow; |x| is not a NaN. */
 static int nearest(const struct format *f, uint32_t magnitude, int near) {
   return position(f->rounds_to, f->finite, magnitude, near);
 }

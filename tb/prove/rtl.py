@@ -121,7 +121,7 @@ class Finding:
         text = f"{self.verdict if self.ok else self.verdict.upper():<9} {self.seconds:6.1f} s"
         text = f"{text}  {self.unit} {self.variant}{' ' if self.variant else ''}{self.label}"
         if self.verdict == BOUNDED:
-            text += f": no counterexample within {DEPTH} clocks, which is no proof"
+            text += f": no counterexample within {DEPTH} clocks, which is not a proof"
         if self.story and not self.ok:
             text += f": fails at clock {self.clocks}, {self.story}"
         return text

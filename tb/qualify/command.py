@@ -39,7 +39,7 @@ from tb.qualify.summary import Summary, rate
 from tb.run.run import interrupts_raise
 
 EQUIVALENTS = Path(__file__).with_name("equivalents.toml")
-"""Mutants of the reference engines that are no faults, with the reasons."""
+"""Mutants of the reference engines that are not faults, with the reasons."""
 
 FOLDER = Path("sim_build/qualify")
 RESULT = "qualify.json"
@@ -170,7 +170,7 @@ def _qualify(
 def _explained(
     campaign: Campaign, sources: Sources, known: Mapping[str, Verdict]
 ) -> Iterator[tuple[Mutant, str]]:
-    """Tells of mutants that no test kills why they are no fault; nothing where that is unknown."""
+    """Tells of mutants that no test kills why they are not fault; nothing where that is unknown."""
     reasons = read_toml(EQUIVALENTS, "list of equivalent mutants", "restore it")[1]
     results = {name: verdict.result for name, verdict in known.items()}
     for mutant in campaign.engine.mutants:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proofs that a mutant is no fault: its module does the same with it and without it.
+"""Proofs that a mutant is not a fault: its module does the same with it and without it.
 
 Yosys reads each engine twice, as it is and with the mutant, at the parameters of the runs. Both
 forms of the module that has the mutant, in each of its sets of parameters, get the same inputs,

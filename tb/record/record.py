@@ -31,7 +31,7 @@ class OpCount(BaseModel):
 
     Attributes:
         sent: Offered to an engine.
-        unchecked: Those of them that are no transactions of the run: a reset, a hang or a request
+        unchecked: Those of them that are not transactions of the run: a reset, a hang or a request
             ended their batch before they were checked.
         passed: Checked, with no difference.
         bytes: That they wrote and that were compared.
@@ -127,7 +127,7 @@ class ProgramReport(BaseModel):
         skipped: Op that was not executed to its number of occurrences in the text.
         buffers: Buffers of its arguments.
         outputs: Files written, with their sizes.
-        notes: Remarks about the program that are no errors.
+        notes: Remarks about the program that are not errors.
         warnings: What is wrong with the program and did not stop it; counted in the last line.
         not_executed: What of the program the results do not show; in the last line of the run.
         verdict: ``pass`` when all of it ran and matched, else ``fail``.

@@ -57,7 +57,7 @@ def read_courses(paths: Sequence[Path]) -> list[RunRecord]:
     """Reads records of runs.
 
     Raises:
-        PtoError: one is no record, or of a run too short to have a course.
+        PtoError: one is not a record, or of a run too short to have a course.
     """
     records = []
     for path in paths:

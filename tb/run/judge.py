@@ -204,7 +204,7 @@ def verdict(
         if not (settings.programs and result.caveat):
             what = "nothing was sent: 0 transactions"
     elif settings.programs:
-        # The user chose these ops one by one: refused ops and NOPs of a program are no accident.
+        # The user chose these ops one by one: refused ops and NOPs of a program are not accident.
         if not result.bytes_checked:
             left_out += ("bytes: each op of the programs is a NOP, was refused or met an error",)
     elif not result.bytes_checked:
@@ -225,7 +225,7 @@ def _empty(
     served: tuple[str, ...],
     missing: Mapping[str, str],
 ) -> PtoError:
-    """Returns the message of a run that is no PASS because it is empty."""
+    """Returns the message of a run that is not a PASS because it is empty."""
     where = f"TEST={settings.test}"
     if settings.ops:
         where += f" OPS={','.join(settings.ops)}"

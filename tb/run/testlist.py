@@ -58,7 +58,7 @@ def user_test(name: str) -> PlannedTest:
     """Returns the entry of ``path/to/file.py:ClassName``, a test of a user's own.
 
     Raises:
-        PtoError: the file is missing or cannot be imported, or the class is no test.
+        PtoError: the file is missing or cannot be imported, or the class is not a test.
     """
     path, class_name = find_test(name)
     found = look_at_test(path, class_name)

@@ -87,7 +87,7 @@ class WarmSimulator:
 
 
 def _takes_plusargs(words: Sequence[str]) -> bool:
-    """Tells whether a fork of a simulator may get plusargs: one with our main loop."""
+    """Returns whether a fork of a simulator may get plusargs: one with our main loop."""
     return Path(words[0]).name != "vvp"
 
 

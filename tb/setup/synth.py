@@ -3,7 +3,7 @@
 
 Cells are two-input gates, inverters, multiplexers and flip-flops; memories stay memories, whose
 read and write ports end paths. The longest path is counted in cells from register to register, port
-or memory. Latches, loops, nets with several drivers and what is no hardware are errors. Yosys is
+or memory. Latches, loops, nets with several drivers and what is not hardware are errors. Yosys is
 that of the PATH if it is new enough, else the wheel that make test needs, too. ``python -m
 tb.setup.synth [--write] [ENGINE ...] [BITS ...]``.
 """
@@ -54,7 +54,7 @@ HARMLESS = re.compile(
     r"Replacing memory .* with list of registers"  # a small array, as intended
     r"|Selection .* did not match any module"  # a common unit that the engine does not have
 )
-"""Warnings that are no defect."""
+"""Warnings that are not defect."""
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,7 @@ def _run(arguments: Sequence[str]) -> int:
     legal = [*tops, *WIDTHS, WRITE]
     unknown = [word for word in arguments if word not in legal]
     if unknown:
-        raise PtoError(f"{unknown[0]!r} is no engine and no width", legal=", ".join(legal))
+        raise PtoError(f"{unknown[0]!r} is not an engine and no width", legal=", ".join(legal))
     chosen = [name for name in tops if name in arguments] or list(tops)
     widths = [int(bits) for bits in WIDTHS if bits in arguments] or [int(WIDTH)]
     yosys, rows = yosys_program(), []

@@ -364,7 +364,7 @@ def _choice(forms: dict[int, str]) -> str:
 
 
 def switchable(text: str, find: str, replace: str) -> bool:
-    """Tells whether the change of a source of this text can be switched."""
+    """Returns whether the change of a source of this text can be switched."""
     try:
         _Source(text).add(1, find, replace)
     except CannotSwitchError:

@@ -97,7 +97,7 @@ class Run:
 
 
 def alive(pid: int) -> bool:
-    """True while a process exists and is no zombie."""
+    """True while a process exists and is not a zombie."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except OSError:

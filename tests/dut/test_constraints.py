@@ -80,7 +80,7 @@ def test_missing_constraints(tmp_path: Path) -> None:
     with pytest.raises(PtoError, match=r"cannot read none\.py: No such file"):
         load_constraints(tmp_path / "none.py")
     (tmp_path / "mine").write_text(HEAD)
-    with pytest.raises(PtoError, match=r"mine is no name[^$]*ends with \.py"):
+    with pytest.raises(PtoError, match=r"mine is not a name[^$]*ends with \.py"):
         load_constraints(tmp_path / "mine")
 
 

@@ -155,7 +155,7 @@ HELD = "logic held_q;"
             "warning", TIED, "wire p = q; wire q = 1'b0; assign m_axi_arvalid = p;",
             r"demo\.sv:\d+ warning 'q' used before its declaration",
         ),
-        # A loop is no finding of this check, and it ends.
+        # A loop is not a finding of this check, and it ends.
         ("", TIED, "wire p; wire q = p; assign p = q; assign m_axi_arvalid = q;", ""),
         ("", "busy_o, ", "busy_o, input wire scan_i = 1'b0, ", ""),
     ],

@@ -246,8 +246,8 @@ def test_programs_of_the_examples(path: Path) -> None:
 
 FILE = "PROGRAM"
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
-    "no op": ("hello", {}, "'hello' is no op"),
-    "empty": ("", {}, "is no op"),
+    "no op": ("hello", {}, "'hello' is not an op"),
+    "empty": ("", {}, "is not an op"),
     "an unknown op": ("pto.mte_gm_xx 1, 2", {}, "mte_gm_xx"),
     "a name without a value": ("mte_ub_ub %a, %b, %n nburst(1, 0, 0)", {}, "%n has no value"),
     "a value of no name": (EVERY_OP["mte_l1_ub"], {"values": ("x=1",)}, "the text has no %x"),
@@ -269,14 +269,14 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "a run of a text": (LOAD, {"run": 2}, "--run goes with a program"),
     "a profile": (LOAD, {"profile": "b6"}, "profile 'b6' is unknown"),
     "a unit": (LOAD, {"ubuf_to_ubuf": "bits"}, "--ubuf-to-ubuf is 'bits'"),
-    "a picture": (LOAD, {"picture": "x.png"}, "x.png is no picture"),
+    "a picture": (LOAD, {"picture": "x.png"}, "x.png is not a picture"),
     "a line of a text": (LOAD, {"lines": (3,)}, "--line goes with a program"),
     "a file": ("missing.pto", {}, "missing.pto cannot be read"),
     "a null byte": ("mte_ub_ub\0", {}, ""),
     "no such line": (FILE, {"lines": (2,)}, "no op that moves data begins in line 2"),
     "no such op": (FILE, {"ops": (3,)}, "there is no op 3"),
     "a run of a file": (FILE, {"run": 4}, "--run is 4"),
-    "an argument": (FILE, {"args": ("x=1",)}, "'x' is no integer"),
+    "an argument": (FILE, {"args": ("x=1",)}, "'x' is not an integer"),
     "no such argument": (FILE, {"args": ("7=1",)}, "argument 7"),
     "no such function": (FILE, {"function": "f"}, "@f"),
     "a value of a file": (FILE, {"values": ("a=1",)}, "--value goes with an op as text"),
@@ -332,7 +332,7 @@ def test_illegal_and_other_ops_of_a_program() -> None:
 
 
 def test_no_file_is_written_where_something_is_wrong(file: str, tmp_path: Path) -> None:
-    """Bad options, a target that is a folder, a file that is no text."""
+    """Bad options, a target that is a folder, a file that is not text."""
     binary = tmp_path / "b.pto"
     binary.write_bytes(bytes(range(256)))
     before = sorted(tmp_path.iterdir())

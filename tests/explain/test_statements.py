@@ -86,7 +86,7 @@ REFUSED = {
     "mte_ub_ub 0, 64, 1 nburst(1, 0, 0) loop(1, 2, 3)": "there is no clause 'loop'",
     "mte_ub_ub 0, 64, -1 nburst(1, 0, 0)": "DMA-L05: len_burst is -1",
     "mte_ub_ub 0, -64, 1 nburst(1, 0, 0)": "DMA-L12: ub_dst is -64: addresses are unsigned",
-    "mte_ub_ub 0, 64, 1.5 nburst(1, 0, 0)": "'1.5' is no integer",
+    "mte_ub_ub 0, 64, 1.5 nburst(1, 0, 0)": "'1.5' is not an integer",
     "mte_ub_ub 0, 64, 0x10000000000000000 nburst(1, 0, 0)": "more bits than its type",
     "mte_ub_ub 0, 64, 1 nburst(1, 0, 0) {ub_sub = 2}": "ub_sub is 2",
     "mte_ub_gm 0, 64, 1 nburst(1, 0, 0) {operandSegmentSizes = array<i32: 1, 1>}":
@@ -97,7 +97,7 @@ REFUSED = {
     "mte_l0c_gm 0, 0, 4, 16, 16, 16, 0, 0, sat, nosat": "exclude each other",
     "mte_l1_l0a 0, 0, m_step(2)": "the full form requires m_start",
     "mte_l1_l0a 0, 0, m(2), k_step(1)": "cannot be mixed",
-    'mte_gm_ub 0, 0, 0, 10 nburst(1, 0, 0) pad("x")': "is no SSA value",
+    'mte_gm_ub 0, 0, 0, 10 nburst(1, 0, 0) pad("x")': "is not an SSA value",
     f'"pto.mte_l1_l0a"(0, 0, 2, 2, 2) : {POINTERS}, i64, i64, i64) -> ()': "lacks operandSegment",
     f'"pto.mte_l1_l0a"(0, 0, 2) : {POINTERS}, i64, i64) -> ()': "3 operands are written with 4",
     '"pto.set_ctrl"(5) : (i32) -> ()': "type mismatch: value has type i32",

@@ -234,7 +234,7 @@ async def stalls(dut: Any) -> None:
 
 @cocotb.test()
 async def read_modify_write(dut: Any) -> None:
-    """Reads after the response of the write before are no error, on any edge."""
+    """Reads after the response of the write before are not error, on any edge."""
     bench = Flags(dut)
     box = bench.mailbox
     await bench.reset()

@@ -602,4 +602,4 @@ OWED: Mapping[str, tuple[Script, list[int]]] = {
     "par": (_beside(par(), local_read_latency=60), _owed(4, Space.FB, 0x40)),
     "nothing": (_beside(*MOVES, par(), wait(60)), [0] * len(ACCESSES)),
 }
-"""Scripts that are no violation by themselves, and ``owed`` of their done record."""
+"""Scripts that are not violation by themselves, and ``owed`` of their done record."""

@@ -245,7 +245,7 @@ async def hit_clocks(dut: Any) -> None:
             waited = int(hit["cycle"]) - int(done["accept_cycle"])
             assert waited == (1 if op.access == Access.DST else 1 + latency), op
             box.clear_faults()
-    # An access dropped by a reset is no hit.
+    # An access dropped by a reset is not a hit.
     box.set_knobs(axi_read_latency=100, axi_write_latency=100, local_read_latency=100)
     box.set_fault(0, FaultWindow(Space.GM, GM, 0, PAGE))
     box.set_fault(1, FaultWindow(Space.UB0, 0, 2, PAGE, sides=1))

@@ -508,7 +508,7 @@ def test_hits_are_logged_with_their_response(backends: Backends) -> None:
     assert hits["fault"].tolist() == [0, 0, 0, 1, 0, NO_FAULT, 0]
     assert hits["slot"].tolist() == [SLOT] * 5 + [3, 2]
     assert box.fault_hits(0) == 5
-    # An access dropped by a reset is no hit; a full log only counts.
+    # An access dropped by a reset is not a hit; a full log only counts.
     backends.gm_read(0x1040)
     backends.aw(0x1080, 1)
     backends.w(random_bytes(32))

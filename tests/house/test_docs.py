@@ -141,7 +141,7 @@ def test_nightly_page_quotes_existing_messages() -> None:
 
 
 def in_sources(message: str) -> bool:
-    """Tells whether a message is in the sources, up to its ``...`` and numbers."""
+    """Returns whether a message is in the sources, up to its ``...`` and numbers."""
     text = "".join(path.read_text() for path in sorted((ROOT / "tb").rglob("*.py")))
     joined = re.sub(r'"\s*\n\s*f?"', "", text)  # a message of several lines
     words = [re.escape(part.strip()) for part in re.split(r"\.\.\.|\bN\b|\b60\b", message)]

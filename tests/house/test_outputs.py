@@ -38,7 +38,7 @@ def shown(page: Path) -> list[tuple[str, str]]:
 
 
 def agrees(documented: str, printed: str) -> bool:
-    """Tells whether an output is the documented one, which may leave out lines."""
+    """Returns whether an output is the documented one, which may leave out lines."""
     lines = [line if line == "..." else timeless(line) for line in documented.splitlines()]
     pattern = "".join("(?:.*\n)*?" if line == "..." else re.escape(f"{line}\n") for line in lines)
     return re.fullmatch(pattern, timeless(printed)) is not None

@@ -307,7 +307,7 @@ _FIRST = {"DMA-L03", "DMA-L05", "DMA-L07", "DMA-L08", "DMA-L11"}
 
 
 def _may_hide(name: str, known: set[str]) -> bool:
-    """Tells whether violations of the rules ``known`` suppress other findings of the actual op.
+    """Returns whether violations of the rules ``known`` suppress other findings of the actual op.
 
     Extents are not checked after a wrong width, T rules not after a D rule; of a copy that is
     not issued only the reason is reported. An NZ repack of no groups has no extent.

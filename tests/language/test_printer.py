@@ -204,9 +204,9 @@ def test_numbers_of_every_type_and_size_are_read_back(form: str) -> None:
 
 def test_values_without_a_text() -> None:
     wide = replace(LOAD, pad=Pad("i8", 256))
-    assert unprintable(wide) == "0x100 is no value of type i8"
+    assert unprintable(wide) == "0x100 is not a value of type i8"
     assert "pointers have 64 bits" in unprintable(replace(LOAD, gm_src=1 << 63))
-    assert line_says(unprintable(SetMovPadVal("f16", 0x10000)), "0x10000 no value type f16")
+    assert line_says(unprintable(SetMovPadVal("f16", 0x10000)), "0x10000 not a value type f16")
     assert not unprintable(replace(LOAD, len_burst=1 << 80, gm_src=(1 << 63) - 1))
     with pytest.raises(UnprintableError):
         program_text(linked_steps([Linked((wide,))]))
@@ -409,7 +409,7 @@ def difference(case: Case) -> str:
 
 
 def of_several_cores(found: Trace) -> bool:
-    """Tells whether steps are of several cores, or signal to another one."""
+    """Returns whether steps are of several cores, or signal to another one."""
     return any(
         step.core != found.steps[0].core or isinstance(step, SetSignal | WaitSignal)
         for step in found.steps

@@ -256,7 +256,7 @@ def test_a_file_that_cannot_be_read_is_a_wrong_command(
         (["3=1"], {}, ["no function", "argument 3", "arguments 0..2"]),
         ([], {"hazard": "no"}, ["--hazard is 'no'"]),
         ([], {"foreign": "run"}, ["run", "refuse, skip"]),
-        ([], {"ctrl": "x"}, ["'x' is no value of CTRL"]),
+        ([], {"ctrl": "x"}, ["'x' is not a value of CTRL"]),
         (["1=in.npy"], {}, ["argument 1 is 'in.npy'", "verify takes no data"]),
         (["0=1", "0=2"], {}, ["twice"]),
         *(
@@ -285,9 +285,9 @@ def test_arguments() -> None:
     ("argument", "words"),
     [
         ("2=1", []),
-        ("2=0.5", ["--arg 2=0.5: '0.5' is no i64", "an integer -9223372036854775808.."]),
-        ("2=0x10000000000000000", ["is no i64"]),
-        ("0=0x10000000000", ["is no address in gm", "argument 0 is !pto.ptr<i8, gm>"]),
+        ("2=0.5", ["--arg 2=0.5: '0.5' is not an i64", "an integer -9223372036854775808.."]),
+        ("2=0x10000000000000000", ["is not an i64"]),
+        ("0=0x10000000000", ["is not an address in gm", "argument 0 is !pto.ptr<i8, gm>"]),
     ],
 )
 def test_a_value_is_checked_against_the_type_of_its_argument(
@@ -321,7 +321,7 @@ IF = "scf.if %true {\n"
 DEEP = 5000
 
 HOSTILE: dict[str, tuple[bytes, str]] = {
-    "binary": (bytes(range(256)) * 16, "byte 0x80 is no UTF-8"),
+    "binary": (bytes(range(256)) * 16, "byte 0x80 is not UTF-8"),
     "nul": (GOOD.encode() + b"\0", "NUL character"),
     "empty": (b"", "the file is empty"),
     "no function": (b"module {}\n", "nothing to run"),

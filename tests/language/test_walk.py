@@ -120,7 +120,7 @@ VALUES: dict[str, tuple[str, dict[int, int], list[int]]] = {
         {},
         [64, 1],
     ),
-    "value that is no case of a switch": (
+    "value that is not a case of a switch": (
         """%r = scf.index_switch %c2 -> i64 case 1 { scf.yield %one : i64 }
         default { scf.yield %len : i64 }
         show %r""",

@@ -32,7 +32,7 @@ class Bench:
     model: ReferenceModel
 
     def unchanged(self) -> bool:
-        """Tells whether every ensured byte still has its initial value."""
+        """Returns whether every ensured byte still has its initial value."""
         if self.golden.written_pages():
             return False
         for page in self.golden.touched_pages():

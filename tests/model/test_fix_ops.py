@@ -408,7 +408,7 @@ _CLIP_BITS = {"i4": 4, "si4": 4, "i8": 8, "si8": 8}
 
 
 def converted(op: FixOp) -> dict[str, int]:
-    """Returns the fields that are no operand as it is written, by a reading of its own."""
+    """Returns the fields that are not operand as it is written, by a reading of its own."""
     found = dict.fromkeys(("quant_addr", "relu_addr", "clip_en", "clip", "quant", "relu"), 0)
     for name, clause in (("quant", op.pre_quant), ("relu", op.pre_relu)):
         if clause is not None and isinstance(clause.payload, FbPtr):

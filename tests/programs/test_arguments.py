@@ -57,7 +57,7 @@ def test_data_of_the_makers() -> None:
 def test_ones_of_every_type_have_whole_elements(dtype: str) -> None:
     assert len(data("ones:16", dtype)) == 16
     if ELEMENT_BYTES.get(dtype, 1) > 1:
-        assert "no whole number" in refused("ones:17", dtype)
+        assert "not a whole number" in refused("ones:17", dtype)
 
 
 def test_places_of_buffers() -> None:
@@ -81,15 +81,15 @@ def test_places_of_buffers() -> None:
         ("zeros:268435457", ["a length of '268435457'"]),
         ("zero:64", ["'zero' makes no data", "zeros:BYTES"]),
         ("ones:4", ["needs an element type"]),
-        ("pattern:64", ["no pattern", "pattern:SEED:BYTES"]),
-        ("pattern:x:64", ["no pattern"]),
-        ("pattern:-1:64", ["no pattern"]),
-        ("hex:0", ["no bytes in hexadecimal"]),
-        ("hex:0g", ["no bytes in hexadecimal"]),
+        ("pattern:64", ["not a pattern", "pattern:SEED:BYTES"]),
+        ("pattern:x:64", ["not a pattern"]),
+        ("pattern:-1:64", ["not a pattern"]),
+        ("hex:0", ["not bytes in hexadecimal"]),
+        ("hex:0g", ["not bytes in hexadecimal"]),
         ("hex:", ["a length of '0'"]),
         ("zeros:4@0x10000000000", ["is not in GM", "0..2^40-1"]),
         ("zeros:4@-1", ["is not in GM"]),
-        ("zeros:4@0x1g", ["no address"]),
+        ("zeros:4@0x1g", ["not an address"]),
         ("zeros:4@align:3", ["alignment of '3'", "power of two, 1..512"]),
         ("zeros:4@align:1024", ["alignment of '1024'"]),
         ("zeros:4@align:x", ["alignment of 'x'"]),
@@ -112,7 +112,7 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
         file.truncate(1 << 29)
     assert "at most 268435456 bytes" in refused("large.bin", "", tmp_path)
     (tmp_path / "no.npy").write_bytes(b"no array")
-    assert "no array of numpy" in refused("no.npy", "f16", tmp_path)
+    assert "not an array of numpy" in refused("no.npy", "f16", tmp_path)
     np.save(tmp_path / "f32.npy", np.zeros(3, np.float32))
     assert line_says(refused("f32.npy", "f16", tmp_path), "convert astype")
     message = refused("f32.npy", "bf16", tmp_path)
@@ -123,11 +123,11 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "none.npy", np.zeros(0, np.float16))
     assert "holds no elements" in refused("none.npy", "f16", tmp_path)
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
-    assert "no array of numpy" in refused("objects.npy", "f16", tmp_path)
+    assert "not an array of numpy" in refused("objects.npy", "f16", tmp_path)
     cut = tmp_path / "cut.npy"
     np.save(cut, np.zeros(64, np.float16))
     cut.write_bytes(cut.read_bytes()[:-8])
-    assert "no array of numpy" in refused("cut.npy", "f16", tmp_path)
+    assert "not an array of numpy" in refused("cut.npy", "f16", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -203,21 +203,21 @@ def test_numbers(value: object, kind: str, bits: int) -> None:
 @pytest.mark.parametrize(
     ("value", "kind", "words"),
     [
-        ("128", "si8", ["128 is no si8", "-128..127"]),
+        ("128", "si8", ["128 is not an si8", "-128..127"]),
         ("256", "i8", ["-128..255"]),
         ("-129", "i8", ["-128..255"]),
         ("-1", "ui32", ["0..4294967295"]),
         ("2", "i1", ["-1..1"]),
-        (str(1 << 64), "i64", ["is no i64"]),
-        (str(1 << 64), "index", ["is no index"]),
-        ("1.5", "i64", ["'1.5' is no i64", "an integer"]),
-        ("in.npy", "i64", ["'in.npy' is no i64"]),
-        ("zeros:64", "f16", ["is no f16", "a number such as 1.5"]),
+        (str(1 << 64), "i64", ["is not an i64"]),
+        (str(1 << 64), "index", ["is not an index"]),
+        ("1.5", "i64", ["'1.5' is not an i64", "an integer"]),
+        ("in.npy", "i64", ["'in.npy' is not an i64"]),
+        ("zeros:64", "f16", ["is not an f16", "a number such as 1.5"]),
         ("65520", "f16", ["beyond f16", "65504"]),
         ("1e39", "f32", ["beyond f32"]),
         ("-3.4e38", "bf16", ["beyond bf16"]),
-        ("bits:0x10000", "f16", ["no bits of f16", "bits:0..0xffff"]),
-        ("bits:x", "f16", ["no bits of f16"]),
+        ("bits:0x10000", "f16", ["not bits of f16", "bits:0..0xffff"]),
+        ("bits:x", "f16", ["not bits of f16"]),
         ("1.0", "hif8", ["its bits"]),
         ("1", "memref<4xf32>", ["cannot be given a value", "pointers to gm"]),
         ("1", "i129", ["cannot be given a value"]),

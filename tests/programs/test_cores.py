@@ -508,7 +508,7 @@ def test_a_deadlock_over_three_cores_names_each() -> None:
     vector = BOTH + lines(awaited("MTE3", 2), raised("MTE3", 5))
     finding = only(order(walked(cube, vector)))
     assert says(finding.message, "deadlock vector core 1 cube core")
-    assert "vector core 0" not in finding.message, "it is no part of the circle"
+    assert "vector core 0" not in finding.message, "it is not part of the circle"
 
 
 TO_INDEX = "%id = arith.index_cast %n : i64 to index"

@@ -36,7 +36,7 @@ def test_the_page_has_the_syntax_of_every_op() -> None:
 
 
 def _grouped(name: str) -> bool:
-    """Tells whether the page names an op by a pattern of many."""
+    """Returns whether the page names an op by a pattern of many."""
     patterns = ("copy_matrix_cc_to_*", "load_cbuf_to_*", "set_loop*_outtol1")
     assert all(f"`{pattern}`" in TEXT for pattern in patterns)
     return any(fnmatch(name, pattern) for pattern in patterns)

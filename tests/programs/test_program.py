@@ -76,11 +76,11 @@ REFUSED = {
     ),
     "number for a buffer": (
         ("copy.pto", "--arg", "0=4096", *ARGS[2:]),
-        [r"argument 0 \(%in\) !pto.ptr<f32 gm> number no buffer", "--arg 0=zeros:65536"],
+        [r"argument 0 \(%in\) !pto.ptr<f32 gm> number not a buffer", "--arg 0=zeros:65536"],
     ),
     "buffer for a number": (
         ("copy.pto", *ARGS[:4], "--arg", "2=zeros:64"),
-        ["'zeros:64' no i64", "--arg 2=zeros:64"],
+        ["'zeros:64' not an i64", "--arg 2=zeros:64"],
     ),
     "rule": (
         ("copy.pto", *ARGS[:4], "--arg", "2=70000"),
@@ -517,7 +517,7 @@ def test_ctrl_of_the_option_and_of_the_setup_file(copy: Path) -> None:
         assert (given(), given(ctrl="1")) == (value, 1)
     for text in ("-1", '"x"', "true", "1.5", '"0x10000000000000000"'):
         setup.write_text(f"ctrl = {text}\n")
-        with pytest.raises(PtoError, match=r"is no value of CTRL\n") as caught:
+        with pytest.raises(PtoError, match=r"is not a value of CTRL\n") as caught:
             given()
         assert caught.value.legal == "an integer 0..0xffffffffffffffff"
 

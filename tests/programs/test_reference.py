@@ -21,7 +21,7 @@ REFERENCE = """\
 
 
 def lines(tmp_path: Path, dut: str) -> list[str]:
-    """Returns how the events of an engine differ from those above; ``~`` are no bytes."""
+    """Returns how the events of an engine differ from those above; ``~`` are not bytes."""
     found = []
     for name, text in (("reference", REFERENCE), ("dut", dut)):
         (tmp_path / name).write_text(text.replace("~", ""))

@@ -151,7 +151,7 @@ ADDS = program(
 """,
     "I32_GM",
 )
-"""Two pipes add integers to the same tile, which is no hazard (AT-05)."""
+"""Two pipes add integers to the same tile, which is not a hazard (AT-05)."""
 
 
 def test_integer_atomic_adds_of_two_pipes_leave_one_image(tmp_path: Path) -> None:

@@ -53,11 +53,11 @@ def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path, capsys: Cap
     (tmp_path / "wrong.pto").write_text("module {")
     before = sorted(tmp_path.rglob("*"))
     for words, parts in (
-        (["none.pto", "--out", "x.txt"], ["x.txt no name program", "--out", "FILE.pto"]),
+        (["none.pto", "--out", "x.txt"], ["x.txt not a name program", "--out", "FILE.pto"]),
         (["none.pto"], ["none.pto does not exist"]),
         (["none.json"], ["cannot read record", "No such file", "legal"]),
         ([str(tmp_path / "empty")], ["cannot read record", "empty/record.json", "legal"]),
-        ([str(tmp_path / "other.json")], ["no record of a run", "other.json", "legal"]),
+        ([str(tmp_path / "other.json")], ["not a record of a run", "other.json", "legal"]),
         ([str(tmp_path / "wrong.pto")], ["wrong.pto:1"]),
         ([str(tmp_path / "wrong.pto"), "--limit", "0"], ["limit 0", "--limit", "above 0"]),
     ):

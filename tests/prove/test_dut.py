@@ -94,7 +94,7 @@ def test_an_example_holds_to_a_depth(example: str, depth: int, missed: str) -> N
     (covered,) = [line for line in lines if line.startswith(f"not covered within {depth} clocks: ")]
     assert missed in covered
     assert "a done with status 0;" not in covered
-    assert f"BOUNDED 51 of 51 rules hold to depth {depth}, which is no proof" in lines[-1]
+    assert f"BOUNDED 51 of 51 rules hold to depth {depth}, which is not a proof" in lines[-1]
 
 
 @pytest.mark.usefixtures("yosys")

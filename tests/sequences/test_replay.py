@@ -239,7 +239,7 @@ def closure(block: OpBlock, at: int) -> set[int]:
 
 
 def implies(item: Round, before: set[int], link: int) -> bool:
-    """Tells whether one of the ops ``before`` is the op of a link, or a later one of its slot."""
+    """Returns whether one of the ops ``before`` is the op of a link, or a later one of its slot."""
     place = item.steps.index(link)
     slots = item.block.slot
     return any(other >= place and slots[other] == slots[place] for other in before)

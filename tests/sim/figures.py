@@ -15,7 +15,7 @@ MOST = 1 << 32
 """More than a short run can count of anything."""
 
 WIDE = ("address", "addr", "seed", "stall_seed", "arguments", "options", "knobs")
-"""Keys whose numbers are no counts."""
+"""Keys whose numbers are not counts."""
 
 
 def wrong_figures(record: RunRecord) -> list[str]:

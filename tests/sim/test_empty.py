@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs that send nothing, or not the ops of OPS, are no PASS; every test of the plan sends both."""
+"""Runs that send nothing, or not the ops of OPS, are not PASS; tests of the plan send both."""
 
 from __future__ import annotations
 

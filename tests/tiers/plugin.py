@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def is_worker(config: pytest.Config) -> bool:
-    """Tells whether this process is a worker of another one."""
+    """Returns whether this process is a worker of another one."""
     return hasattr(config, "workerinput")
 
 

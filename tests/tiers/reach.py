@@ -56,7 +56,7 @@ def changed_files(top: Path, base: str = "") -> tuple[str, ...]:
 
 
 def within(file: str, folders: Collection[str]) -> bool:
-    """Tells whether a file is one of ``folders`` or below one."""
+    """Returns whether a file is one of ``folders`` or below one."""
     return any(file == folder or file.startswith(f"{folder}/") for folder in folders)
 
 
@@ -110,7 +110,7 @@ def imported(text: str) -> Iterator[str]:
 
 
 def _readers(file: str, texts: Mapping[str, str]) -> Iterator[str]:
-    """Yields the modules that may read a file that is no module.
+    """Yields the modules that may read a file that is not a module.
 
     Those of the nearest folder with modules, those that name the file, and those of the tests that
     name a folder around it.

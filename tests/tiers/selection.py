@@ -46,7 +46,7 @@ class Share:
         return f"{self.number}/{self.count}" if self.count > 1 else "all"
 
     def has(self, file: str, row: int) -> bool:
-        """Tells whether the share has a row of a test file; neighbours are in different shares."""
+        """Returns whether the share has a row of a file; neighbours are in different shares."""
         return (crc32(file.encode()) + row) % self.count == self.number - 1
 
 
@@ -78,7 +78,7 @@ def file_of(item: pytest.Item) -> str:
 
 
 def is_long(item: pytest.Item) -> bool:
-    """Tells whether a test is left out of ``make check``."""
+    """Returns whether a test is left out of ``make check``."""
     return any(item.get_closest_marker(name) for name in ("long", "sim"))
 
 

@@ -307,7 +307,7 @@ def fill_points(shape: Shape) -> list[Row]:
               lambda v: v.length % UB_BLOCK - 1,
               f"length of rows that are filled, modulo {UB_BLOCK}", ops="filled", needs=FILL),
         cases("compact", [*groups], _compact_end,
-              "end of a compact group of rows that are no whole blocks",
+              "end of a compact group of rows that are not whole blocks",
               ops="compact", needs=groups),
         codes("compact_elem", ELEMENTS, "elem_log2", "element bytes of a compact group",
               ops="compact", needs=COMPACT),

@@ -170,7 +170,7 @@ DERIVED: Derived = {
     "padded_length": lambda v: v.length + np.where(v.pad, v.left_bytes + v.right_bytes, 0),
     # On-chip bytes: what a row must have, in whole 32-byte blocks, and what it takes.
     "need": lambda v: block_end(v.padded_length),
-    # A compact group has rows without a gap that are no multiple of 32; rows of whole blocks
+    # A compact group has rows without a gap that are not multiple of 32; rows of whole blocks
     # without one are ordinary (docs/spec/dma.md, section 2). Its bytes, with those filled at its
     # end.
     "compact": _compact,

@@ -47,7 +47,7 @@ def read(path: Path, root: Path, known: Known | None = None) -> CodeCounts:
     lines = _text(path).split("\n")
     if lines[0] != HEADER:
         raise PtoError(
-            "this is no file of Verilator's code coverage",
+            "this is not a file of Verilator's code coverage",
             where=str(path),
             legal=f"a file that begins with `{HEADER}`",
         )

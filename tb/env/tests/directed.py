@@ -59,7 +59,7 @@ class DirectedTest(PtoTestBase):
                 self.run.counts.exercised[f"rule check {name}"] += 1
 
     def refuses(self, blocks: list[OpBlock], what: str) -> bool:
-        """Tells whether an op of a program may not be sent, and counts it as left out if so."""
+        """Returns whether an op of a program may not be sent, and counts it as left out if so."""
         for op_filter in capability_filters(self.limits.capabilities):
             if all(op_filter(block).all() for block in blocks):
                 continue

@@ -50,7 +50,7 @@ class BatchTap(uvm_subscriber):
 
 
 def limits_apply(settings: RunSettings) -> bool:
-    """Tells whether a run has the memory, widths and bursts in flight that limits are given for."""
+    """Returns whether a run has the memory, widths and bursts in flight that limits are for."""
     most = RunSettings.model_fields["outstanding"].default
     ideal = settings.gm == "hdl" and settings.outstanding >= most
     return ideal and settings.gm_width == settings.local_width

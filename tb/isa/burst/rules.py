@@ -107,7 +107,7 @@ def bias_types(op: BurstOp) -> str | None:
     if pair is None or pair[0] != op.dst_type.dtype:
         legal = ", ".join(f"{t} -> {u}" for t, (u, _) in BIAS_TYPES.items())
         return Breach(
-            f"{op.src_type.dtype} -> {op.dst_type.dtype} is no bias load", f"one of {legal}"
+            f"{op.src_type.dtype} -> {op.dst_type.dtype} is not a bias load", f"one of {legal}"
         )
     return None
 

@@ -168,7 +168,7 @@ def operand_widths(op: LegacySet) -> tuple[tuple[str, int, int], ...]:
 
 
 def fits(op: LegacySet) -> bool:
-    """Tells whether every operand fits; if not, the op retires with DMA-L05."""
+    """Returns whether every operand fits; if not, the op retires with DMA-L05."""
     return all(0 <= value < 1 << bits for _, value, bits in operand_widths(op))
 
 
@@ -221,7 +221,7 @@ def lower_ubuf_copy(op: CopyUbufToUbuf) -> BurstOp:
     The copy must pass :func:`tb.isa.rules.lowering_violation`: one that does not is not issued.
 
     Raises:
-        ValueError: length or strides in use are no multiples of 32, or a stride is below the
+        ValueError: length or strides in use are not multiples of 32, or a stride is below the
             length.
     """
     src_gap = dst_gap = 0

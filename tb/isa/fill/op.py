@@ -68,7 +68,7 @@ class FillOp(Op):
     @classmethod
     def _clause(cls, name: str, value: Any, values: Values) -> None:
         if name == "byte_offset":
-            below = type(value) is int and value < 0  # one that is not known is no plain int
+            below = type(value) is int and value < 0  # one that is not known is not a plain int
             values |= {"below": int(below), "offset": -value if below else value}
         elif name == "fill_word_bits":
             legal = value in WORD_BITS

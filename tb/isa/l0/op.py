@@ -69,7 +69,7 @@ class L0Load(Op):
 
     @property
     def unencodable(self) -> str:
-        """Elements that are no pairs of FP4 and have no 1, 2 or 4 bytes (LD-L01)."""
+        """Elements that are not pairs of FP4 and have no 1, 2 or 4 bytes (LD-L01)."""
         dtype = self.src_type.dtype
         known = self.spec.scales or code_of_element(dtype) is not None
         return "" if known else _refusal(dtype)
@@ -153,7 +153,7 @@ def shaped(
     """Returns a load in the shape form, with the control operands that it stands for.
 
     Raises:
-        ValueError: the elements are no pairs of FP4 and have no 1, 2 or 4 bytes (LD-L01).
+        ValueError: the elements are not pairs of FP4 and have no 1, 2 or 4 bytes (LD-L01).
     """
     cls = LOAD_CLASSES[name]
     left = cls.spec.destination == "l0a"

@@ -120,7 +120,7 @@ def check_types(row: Row, groups: Mapping[str, Sequence[SSAValue]]) -> None:
 
 
 def with_attributes(op: MoveOp, text: Written) -> Written:
-    """Returns the normal form of an op with the attributes that are no property of its row."""
+    """Returns the normal form of an op with the attributes that are not property of its row."""
     hidden = (SEGMENTS, *op.row.words)
     text.attributes = {
         key: python_value(value) for key, value in op.attributes.items() if key not in hidden

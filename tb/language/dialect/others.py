@@ -64,7 +64,7 @@ class BlockQueryOp(Operation):
         return op
 
     def verify_(self) -> None:
-        """Refuses a result that is no integer."""
+        """Refuses a result that is not an integer."""
         if self.operands or len(self.results) != 1 or not is_integer(self.results[0].type):
             raise OpError(Fault("has one result, an integer, and no operands"))
 

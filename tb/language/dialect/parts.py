@@ -112,7 +112,7 @@ class SyncOp(Operation):
 
     @classmethod
     def _written(cls, text: ProgramText, key: str, kind: str) -> Attribute:
-        """Reads a part that is no value."""
+        """Reads a part that is not a value."""
         if text.kind == "value":
             text.fail(f"{key} of {cls.name} is a word or a number: {cls.name}_dyn takes a value")
         if text.kind == "number" and kind != WORD:

@@ -154,10 +154,10 @@ class PtrToIntOp(ValuesOp):
     takes, usual = 1, "i64"
 
     def check(self) -> None:
-        """Refuses what is no pointer into GM, or no i64."""
+        """Refuses what is not a pointer into GM, or no i64."""
         kind = self.operands[0].type
         if not isinstance(kind, PtrType):
-            raise OpError(Fault(f"type mismatch: {type_name(kind)} is no pointer"))
+            raise OpError(Fault(f"type mismatch: {type_name(kind)} is not a pointer"))
         if kind.data.space != "gm":
             raise OpError(Fault(f"pointer is in {kind.data.space}", legal="gm"))
         if self.results[0].type != i64:

@@ -84,7 +84,8 @@ class ScalarOp(Operation):
             raise OpError(Fault(f"takes {least} operands and an offset"))
         pointer = pointer_of(self.operands[0].type)
         if pointer is None:
-            raise OpError(Fault(f"type mismatch: {type_name(self.operands[0].type)} is no pointer"))
+            given = type_name(self.operands[0].type)
+            raise OpError(Fault(f"type mismatch: {given} is not a pointer"))
         if self.in_gm and pointer.space != "gm":
             raise OpError(Fault(f"pointer is in {pointer.space}", legal="gm"))
         if len(self.operands) > least and not is_integer(self.operands[1].type):

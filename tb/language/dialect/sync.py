@@ -273,7 +273,7 @@ class SyncAllOp(CoreOp):
             pointer = pointer_of(self.operands[0].type)
             if pointer is None or pointer.space != "gm":
                 kind = type_name(self.operands[0].type)
-                raise OpError(Fault(f"type mismatch: {kind} is no pointer into GM"))
+                raise OpError(Fault(f"type mismatch: {kind} is not a pointer into GM"))
 
 
 # --- ops without an effect on pipes ---------------------------------------------------------------
@@ -286,10 +286,10 @@ class SetFftsOp(ValuesOp, QuietOp):  # type: ignore[misc]
     takes = 1
 
     def check(self) -> None:
-        """Refuses what is no pointer."""
+        """Refuses what is not a pointer."""
         kind = self.operands[0].type
         if pointer_of(kind) is None:
-            raise OpError(Fault(f"type mismatch: {type_name(kind)} is no pointer"))
+            raise OpError(Fault(f"type mismatch: {type_name(kind)} is not a pointer"))
 
 
 class MemBarOp(QuietOp):

@@ -47,7 +47,7 @@ class Reading:
     def put(self, name: str, item: Item, place: int | None = None) -> None:
         """Adds an operand; its type is the last one, or that at ``place``."""
         if item.kind not in self.values:
-            self.fault(f"{item.text!r} is no SSA value", at=item.at)
+            self.fault(f"{item.text!r} is not an SSA value", at=item.at)
             return
         self.groups.setdefault(name, []).append(item)
         self.order.insert(len(self.order) if place is None else place, item)
@@ -102,7 +102,7 @@ def _head(reading: Reading) -> None:
         if part.word:
             _head_word(reading, part, words)
     if words:
-        reading.fault(f"{words[0].text!r} is no operand", at=words[0].at)
+        reading.fault(f"{words[0].text!r} is not an operand", at=words[0].at)
     if len(values) != len(names):
         message = f"takes {needed.count('%')} operands before its clauses, not {len(values)}"
         reading.fault(message, at=reading.text.at, legal=needed)
@@ -276,7 +276,7 @@ def _choice(reading: Reading) -> None:
     values = [item for item in text.head if item.kind != "word"]
     for item in text.head:
         if item.kind == "word":
-            reading.fault(f"{item.text!r} is no operand", at=item.at)
+            reading.fault(f"{item.text!r} is not an operand", at=item.at)
     start = len(row.head)
     legal = f"{listed(tuple(x.name for x in row.head))}, then "
     legal += ", or ".join(map(listed, row.choices))

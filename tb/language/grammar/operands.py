@@ -84,7 +84,7 @@ def groups_of(row: Row, operands: Sequence[_T], sizes: object = None) -> dict[st
     elif isinstance(sizes, list):
         counts = _checked(row, len(operands), sizes)
     else:
-        raise OpError(Fault(f"{SEGMENTS} is no array<i32: ...>"))
+        raise OpError(Fault(f"{SEGMENTS} is not an array<i32: ...>"))
     rest = iter(operands)
     pairs = zip(row.groups, counts, strict=True)
     return {group.name: [next(rest) for _ in range(size)] for group, size in pairs}
@@ -109,7 +109,7 @@ def check_sizes(row: Row, given: object, counted: tuple[int, ...]) -> None:
 
 
 def check_choice(row: Row, names: Collection[str], *, counted: bool) -> None:
-    """Refuses operands that are no complete group of those that a row chooses from.
+    """Refuses operands that are not a complete group of those that a row chooses from.
 
     Args:
         row: The row.

@@ -64,7 +64,7 @@ def read_pointer(
         The pointer, with the first name of its space, and the position after it.
 
     Raises:
-        PointerTextError: the text is no pointer type.
+        PointerTextError: the text is not a pointer type.
     """
     match = _POINTER.match(text, position)
     if match is None:

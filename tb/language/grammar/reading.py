@@ -176,7 +176,7 @@ def read_op(scanner: Tokens, row: Row, at: int, *, typed: bool = True) -> OpText
             scanner.expect(":", "and the types of the operands, or ','")
         elif text.clauses and text.clauses[-1].name not in _BARE and not text.clauses[-1].items:
             lost = text.clauses[-1]
-            scanner.fail(f"{lost.name!r} is no operand: did you mean %{lost.name}?", lost.at)
+            scanner.fail(f"{lost.name!r} is not an operand: did you mean %{lost.name}?", lost.at)
         elif text.clauses and not row.choices:
             scanner.fail(f"expected a clause or ':', found {scanner.found()}")
         else:

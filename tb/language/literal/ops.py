@@ -46,7 +46,7 @@ def ops_of(text: str, element: str = "") -> tuple[AnyOp, ...]:
         element: Element type, or those of source and destination, of ops without types.
 
     Raises:
-        PtoError: the text is no op, or a value or a type is not known.
+        PtoError: the text is not an op, or a value or a type is not known.
     """
     names, kinds = Names({}), element_types(element)
     return tuple(op_of(statement(part, sub, names, kinds)) for part, sub in split(text))

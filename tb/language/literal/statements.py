@@ -169,7 +169,7 @@ def statement(
         v06: The op that a register form stands for, where its name is in no table of ops.
 
     Raises:
-        PtoError: the text is no op, or a value or a type is not known.
+        PtoError: the text is not an op, or a value or a type is not known.
     """
     match = NAME.match(part)
     assert match is not None, "a statement begins with its name"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tb.common.errors import PtoError
+from tb.common.text import one_of
 from tb.language.run.values import FLOAT, Kind, rounded_bits
 
 
@@ -57,7 +58,7 @@ def value(op: str, name: str, literal: str, kind: Kind) -> Value:
         else:
             what, legal = "integer", "128 or 0x80"
         raise PtoError(
-            f"{literal!r} is no {what}",
+            f"{literal!r} is not {one_of(what)}",
             where=where,
             legal=f"a number such as {legal}",
             remedy="write the types, or add --element, if it is a float" if "." in literal else "",

@@ -73,7 +73,7 @@ def check_literal(text: str, at: int) -> None:
         raise OpError(Fault(f"{literal} lacks the dot of a float", at=place, legal=legal))
     hexadecimal = literal.removeprefix("-").startswith("0x")
     if not hexadecimal and re.fullmatch(r"i\d+|index", kind) and "." in literal:
-        message = f"{literal} is no integer, and its type is {kind}"
+        message = f"{literal} is not an integer, and its type is {kind}"
         raise OpError(Fault(message, at=place, legal="an integer, or a float type such as f32"))
     if kind not in _FLOATS:
         return

@@ -146,14 +146,14 @@ def _check_pattern(take: Inputs) -> None:
 
 
 def _check_rows(written: Written) -> None:
-    """Refuses unit flags with a K of ``nz2dn`` that is no constant.
+    """Refuses unit flags with a K of ``nz2dn`` that is not a constant.
 
     A constant other than 1 breaks the rule of the descriptor, so that engines can be sent one.
     """
     k = written.operands.get("k")
     checks = written.words.get("unit_flag") in (FLAG_CHECK, FLAG_CLEAR)
     if checks and k is not None and getattr(k.owner, "name", "") != "arith.constant":
-        message = "unit_flag with nz2dn and a K that is no constant 1"
+        message = "unit_flag with nz2dn and a K that is not a constant 1"
         raise BuildError(message, rule="FIX-L20", legal="K a constant 1")
 
 

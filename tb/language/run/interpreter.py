@@ -109,7 +109,7 @@ class Interpreter:
         untaken: Code that is not executed is walked, too: ways of conditions, bodies of loops.
         stream: The core whose code is walked.
         signals: A static walk has the signals between cores, too.
-        skip_foreign: Foreign ops are no error.
+        skip_foreign: Foreign ops are not error.
         ubuf_blocks: As of :func:`tb.language.run.build.recipe`.
         problems: Errors that do not depend on a run.
         moves: Of each movement its place, and how to make its step if it is never executed.

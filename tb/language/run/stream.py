@@ -79,7 +79,7 @@ def sub_block_of(op: Operation) -> int | None:
 
 
 def _is_zero(value: SSAValue) -> bool:
-    """Tells whether a value is the constant 0."""
+    """Returns whether a value is the constant 0."""
     owner = value.owner
     if not isinstance(owner, ConstantOp) or not isinstance(owner.value, IntegerAttr):
         return False
@@ -87,7 +87,7 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _of_second(op: Operation) -> bool:
-    """Tells whether sub-block 1 takes part in a program with this op, or may do so."""
+    """Returns whether sub-block 1 takes part in a program with this op, or may do so."""
     if isinstance(op, SignalOp) and op.name.endswith("_intra_block"):
         return bool(op.operands) or op.number >= OFFSET
     if isinstance(op, VectorSectionOp):

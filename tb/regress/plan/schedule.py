@@ -151,7 +151,7 @@ class Schedule:
 
     @staticmethod
     def _begins(item: _Build, seconds_left: float) -> bool:
-        """Tells whether a build begins now, and notes that it has begun."""
+        """Returns whether a build begins now, and notes that it has begun."""
         begins = not item.begun and item.job.expected_seconds <= seconds_left
         item.begun |= begins
         return begins

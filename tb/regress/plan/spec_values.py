@@ -71,7 +71,7 @@ _NOT_SENT: tuple[Value, ...] = (
         ("tests/model/test_fix_worked.py::test_atomic_examples",),
     ),
 )
-"""Values that are no op with an image."""
+"""Values that are not op with an image."""
 
 
 @cache

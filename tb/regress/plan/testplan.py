@@ -254,7 +254,8 @@ def load_testplan(
         root: What the files of pytest are relative to.
 
     Raises:
-        PtoError: the file cannot be read or is no TOML, an entry lacks a key or has an unknown one,
+        PtoError: the file cannot be read or is not TOML, an entry lacks a key or has an unknown
+        one,
             or names what does not exist; two entries have one name.
     """
     if planned is None:

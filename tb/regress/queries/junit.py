@@ -138,7 +138,7 @@ def read_suites(path: Path) -> Suites:
     """Returns the results of a run of pytest: cases that passed and that failed, by function.
 
     Raises:
-        PtoError: the file cannot be read, or is no JUnit XML.
+        PtoError: the file cannot be read, or is not a JUnit XML.
     """
     try:
         document = JUnitXml.fromfile(str(regular(path)))

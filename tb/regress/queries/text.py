@@ -79,7 +79,7 @@ def _table(*columns: str, right: Sequence[str] = ()) -> Table:
 
 
 def _row(table: Table, *cells: str | Text) -> None:
-    # As Text: brackets of a message are no markup.
+    # As Text: brackets of a message are not markup.
     table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
 
 

@@ -43,13 +43,13 @@ def parse(url: str) -> URL:
     """Returns a URL with the driver that we use.
 
     Raises:
-        StoreError: it is no URL of a database, or of SQLite without a file.
+        StoreError: it is not a URL of a database, or of SQLite without a file.
     """
     try:
         found = make_url(url)
     except ArgumentError:
         raise StoreError(
-            f"'{url}' is no URL of a database",
+            f"'{url}' is not a URL of a database",
             where=PLACES,
             legal=LEGAL_URL,
             remedy="write it as one of these",
@@ -270,7 +270,7 @@ def explained(error: Exception, where: str, *, opening: bool = False) -> StoreEr
         )
     if "not a database" in said or "malformed" in said:
         return StoreError(
-            f"this is no results database, or a damaged one: {said}", where=where,
+            f"this is not a results database, or a damaged one: {said}", where=where,
             remedy=f"{PLACE}, or move the file away",
         )  # fmt: skip
     if "unable to open" in said:

@@ -52,7 +52,7 @@ def split(text: str) -> list[GroupHits]:
     """Takes the JSON text of a run's coverage apart, one part for each group.
 
     Raises:
-        CoverageError: it is no JSON, of another schema, a key is missing, or counts do not fit.
+        CoverageError: it is not JSON, of another schema, a key is missing, or counts do not fit.
     """
     try:
         data = json.loads(text)

@@ -155,7 +155,7 @@ class Store(RegressionRuns):
         """Records that a run lost its worker; the run is still to be done.
 
         Returns:
-            How many attempts were lost so far; of a job that is no run of the plan, such as a
+            How many attempts were lost so far; of a job that is not a run of the plan, such as a
             build, the number of this one.
         """
 

@@ -95,12 +95,12 @@
     };
 
     const read = () => {
-      // An anchor of the page is no state of the filters.
+      // An anchor of the page is not a state of the filters.
       if (location.hash && !location.hash.includes("=")) return;
       const state = new URLSearchParams(location.hash.slice(1));
       for (const field of fields) {
         const value = state.get(field.name) ?? "";
-        // A value that is no choice is one that no row has: shown as it is, so that it can be cleared.
+        // A value that is not a choice is one that no row has: shown as it is, so that it can be cleared.
         if (field.options && value && ![...field.options].some((option) => option.value === value)) {
           field.add(new Option(value));
         }

@@ -59,7 +59,7 @@ module flag_dma #(
   assign busy_o = state_q != IDLE;
   assign done_valid_o = state_q == DONE;
   assign done_tag_o = tag_q;
-  // The number of polls is no address, but uses the address of errors.
+  // The number of polls is not an address, but uses the address of errors.
   assign done_status_o = error_q || polls_q != 0 ? 3'd6 : 3'd0;
   assign done_rule_o = 8'd0;
   assign done_addr_o = error_q ? bad_q : polls_q;

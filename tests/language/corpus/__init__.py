@@ -44,13 +44,13 @@ from tests.wording import says
 FOLDER = Path(__file__).parent
 
 WORDS: dict[str, str] = {
-    "syntax": r"expected|no clause|no SSA value|takes|too late|parts|none of its modes|end of file"
-    r"|lacks|mode|missing|terminator",
+    "syntax": r"expected|no clause|not an SSA value|takes|too late|parts|none of its modes"
+    r"|end of file|lacks|mode|missing|terminator",
     "type": r"type",
     "literal": r"is larger than|has more bits|closing|signless",
     "count": r"has \d+ results|are needed|has no results",
     "bound": r" is -?\d+(: clocks, 0 and above)?$",
-    "operand": r"is no operand|no operand named",
+    "operand": r"is not an operand|no operand named",
     "pointer-space": r"pointer is in \w+$",
     "width": r"byte width|element widths of|pairs of 4 bits|^elements are",
     "mixed": r"cannot be mixed",
@@ -305,7 +305,7 @@ def _found(case: Case, path: Path) -> list[Finding]:
 
 
 def fits(expected: tuple[str, ...], finding: Finding) -> bool:
-    """Tells whether a finding is one of those expected."""
+    """Returns whether a finding is one of those expected."""
     if finding.rule in expected:
         return True
     words = [word for word in expected if word in WORDS]
@@ -314,7 +314,7 @@ def fits(expected: tuple[str, ...], finding: Finding) -> bool:
 
 
 def names_its_op(case: Case, finding: Finding) -> bool:
-    """Tells whether a finding names the op at its place, if there is one."""
+    """Returns whether a finding names the op at its place, if there is one."""
     line, at = finding.place.line - case.start, finding.place.column - 1
     op = NAME.match(case.lines[line], at) if 0 <= line < len(case.lines) else None
     if op is None or finding.message.startswith(op[1]):

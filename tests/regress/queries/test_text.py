@@ -93,7 +93,7 @@ def test_difference_names_what_moved() -> None:
     assert "newly failing  1" in lines
     assert "newly passing  none" in lines
     row = next(line for line in lines if line.startswith("  random"))
-    assert row.endswith("wrong [bold]data[/] of [/x]"), "brackets are no markup"
+    assert row.endswith("wrong [bold]data[/] of [/x]"), "brackets are not markup"
     assert "  hang of mte1" in lines
     assert "  g.p: 0; 1; 2; 3; 4; 5; 6; 7; 8; 9; 10; 11; and 13 more" in lines
 

@@ -88,7 +88,7 @@ def test_places_of_other_files_and_databases(tmp_path: Path) -> None:
     error = refused(f"sqlite:///{tmp_path}/file/results.db")
     assert "folder" in error.what
     assert error.where == str(tmp_path / "file")
-    assert "no results database" in refused(f"sqlite:///{tmp_path}/file").what
+    assert "not a results database" in refused(f"sqlite:///{tmp_path}/file").what
     assert (tmp_path / "file").read_text() == "a report, " * 1000
     assert "cannot be opened" in refused(f"sqlite:///{tmp_path}").what
     with sqlite3.connect(tmp_path / "other.db") as connection:

@@ -275,7 +275,7 @@ def test_expected_seconds_are_those_of_passes(store: Store) -> None:
     ):
         done = outcome(item, status=how, seconds=seconds)
         store.finish_run(regression, done, state=done.record.status if done.record else "error")
-    assert store.expected_seconds() == {}, "other engines are no measure"
+    assert store.expected_seconds() == {}, "other engines are not measure"
     assert store.expected_seconds("manifests") == {
         ("random", "verilator", 20000): 9.0,
         ("random", "verilator", 100): 1.0,

@@ -391,7 +391,7 @@ def test_small_limits() -> None:
     )
     for block in CopyGenerator(2, COPY_FORMS, limits).draw(800):
         for desc in descriptors(block):
-            # Less than a fractal, of 4 bits four transposed ones, is no load of L0.
+            # Less than a fractal, of 4 bits four transposed ones, is not a load of L0.
             assert destination(desc).bytes <= (2048 if isinstance(desc, L0Load) else 128)
             if desc.spec.source == "gm":
                 assert source(desc).end - source(desc).base <= 64
