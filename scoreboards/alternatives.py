@@ -205,7 +205,7 @@ def _status(block: OpBlock, index: int, expected: Outcome, outcome: Outcome) -> 
 
 
 def _behind(one: Outcome, other: Outcome) -> tuple[tuple[int, int] | None, int]:
-    """Returns the bytes behind a row that one of two outcomes writes, and the rows of a group.
+    """Returns the bytes after a row that one of two outcomes writes, and the rows of a group.
 
     Rows without a gap that are filled together are a single row of one outcome.
     """

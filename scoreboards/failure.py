@@ -304,7 +304,7 @@ class Reporter:
             failure.text = (
                 f"protocol: {found[0]}\n  rule: {RULES[failure.rule].text}\n"
                 f"  when: {when}, before the first descriptor{also}\n"
-                "  check: rst_ni is active low and asynchronous; every register behind the output "
+                "  check: rst_ni is active low and asynchronous; every register before the output "
                 f"has a reset\n  repeat: {self.run.command}"
             )
             self.run.protocol_failure(failure.text, failure)

@@ -195,7 +195,7 @@ class GoldenMemory(Mapping[Space, NDArray[np.uint8]]):
             give_back: Fills a part of the mapping with zeros and frees its memory.
 
         Returns:
-            What is kept: first byte and byte behind the last, ascending.
+            What is kept: first byte and byte after the last, ascending.
         """
         kept: list[tuple[int, int]] = []
         for start, stop in sorted(self._windows):

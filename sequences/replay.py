@@ -169,7 +169,7 @@ def _programs(trace: Trace) -> dict[int, tuple[AnyOp, ...]]:
 
 
 def _under(ctrl: int, program: tuple[AnyOp, ...]) -> tuple[AnyOp, ...]:
-    """Returns a program with CTRL written before it and 0 behind it."""
+    """Returns a program with CTRL written before it and 0 after it."""
     return (SetCtrl(ctrl), *program, SetCtrl(0)) if ctrl else program
 
 

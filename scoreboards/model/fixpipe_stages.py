@@ -369,7 +369,7 @@ class Pipeline:
 def _offset_events(
     staged: NDArray[Any], moved: NDArray[Any], away: NDArray[np.bool_], low: Any, high: Any
 ) -> int:
-    """Returns what offsets did: ``staged`` are integers in front of them, ``moved`` behind them."""
+    """Returns what offsets did: ``staged`` are integers in front of them, ``moved`` after them."""
     events = FixEvent.OFFSET_MOVED.value
     inside = (moved >= low) & (moved <= high)
     if some(away & inside & (moved != staged)):

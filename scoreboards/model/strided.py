@@ -150,7 +150,7 @@ def _padded(
     Args:
         source: Rows in GM.
         target: The data of these rows at the destination, at the start of each.
-        ends: Pad bytes before and, at least, behind the data of a row.
+        ends: Pad bytes before and, at least, after the data of a row.
         pattern: Pad element.
     """
     length, counts = source.length, source.counts

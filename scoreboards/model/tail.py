@@ -22,14 +22,14 @@ from tb.isa.status import Status
 
 @dataclass(frozen=True, slots=True)
 class FilledRows:
-    """Rows of a load, and the bytes behind them.
+    """Rows of a load, and the bytes after them.
 
     Attributes:
         read: Rows in GM.
         rows: The same rows at the destination.
         element: Bytes of the element that is repeated; 0 fills with zeros.
         group: Rows of a compact group; 1 where each row is filled.
-        pad: Pad element that fills behind a group, or None.
+        pad: Pad element that fills after a group, or None.
     """
 
     read: Footprint
@@ -54,7 +54,7 @@ class FilledRows:
         return Footprint(rows.space, rows.base, run, rows.counts[1:], rows.strides[1:])
 
     def move(self, memories: Mapping[Space, Memory]) -> int:
-        """Copies the rows and fills behind them; returns no events."""
+        """Copies the rows and fills after them; returns no events."""
         move(memories, Outcome(Status.OK, 0, self.read, self.rows))
         read, rows = self.read, self.rows
         src, dst, begin = read.base, rows.base, rows.length
@@ -98,7 +98,7 @@ class FilledRows:
         del region
         if byte is None:
             what = "row" if self.group == 1 else f"group of {self.group} rows"
-            return Explanation(f"{what} and the bytes behind it")
+            return Explanation(f"{what} and the bytes after it")
         row, at = index[-1] if self.group == 1 and index else 0, byte
         outer = index
         if self.group > 1:
@@ -111,7 +111,7 @@ class FilledRows:
         name = f"row {row}" if self.group > 1 else "the row"
         if at < self.rows.length:
             return Explanation(f"byte {at} of {name}", source + at)
-        behind = f"{at - self.rows.length} bytes behind the end of {name}, "
+        behind = f"{at - self.rows.length} bytes after the end of {name}, "
         if self.pad is not None:
             return Explanation(f"{behind}pad")
         behind += "knob tail = fill: "

@@ -51,7 +51,7 @@ _T = TypeVar("_T")
 ENDS = sorted(
     {end for parts in SEGMENTS.values() for part in parts for end in (part.start, part.stop)}
 )
-"""First addresses of the memories and of their segments, and the first ones behind them."""
+"""First addresses of the memories and of their segments, and the first ones after them."""
 
 BASES = 24
 """Legal ops that are changed, at most."""

@@ -92,7 +92,7 @@ def _load(
 
 
 def _padded(start: int, source: int, length: int, fill: bytes, stop: int) -> list[Part]:
-    """Returns a row of data and the fill behind it, up to byte ``stop`` of the row."""
+    """Returns a row of data and the fill after it, up to byte ``stop`` of the row."""
     size = stop - length
     return [
         (start, _source(source, length)),
@@ -244,7 +244,7 @@ def _cmp_1() -> _Fact:
 
 
 def _cmp_2() -> _Fact:
-    """A group of two rows per burst, each with one fill behind it."""
+    """A group of two rows per burst, each with one fill after it."""
     op = _load("i8", 40, (2, 40, 40), ((2, 80, 128), (2, 160, 288)), Pad("i8", 0xFF, 0, 0))
     parts = [
         part

@@ -35,7 +35,7 @@ from tb.isa.ops import LEGACY_FORMS, OPS, SLOTS
 from tb.isa.spaces import Space
 
 DONE = "stall_done"
-"""The sink behind which all op numbers of every unit come into use."""
+"""The sink after which all op numbers of every unit come into use."""
 
 SHORT = 14
 """Most ops of a batch with errors that meet, or with an aimed reset."""

@@ -87,7 +87,7 @@ def _padded(desc: DmaOp, rows: Part) -> Iterator[Part]:
 
 
 def _tail(desc: DmaOp, rows: Part) -> Iterator[Part]:
-    """Yields the fill behind unpadded rows (section 2, T of a row); nothing where T = len."""
+    """Yields the fill after unpadded rows (section 2, T of a row); nothing where T = len."""
     length, end = desc.len, block_end(desc.len)
     if desc.compact:
         # The last row alone has a tail, up to the end of the block that the group ends in.

@@ -219,7 +219,7 @@ class SimMemory:
         Memory of the process is given back, and who wrote there is forgotten.
 
         Args:
-            kept: First byte and byte behind the last, ascending, multiples of :data:`FORGET`.
+            kept: First byte and byte after the last, ascending, multiples of :data:`FORGET`.
 
         Raises:
             ValueError: They are not.

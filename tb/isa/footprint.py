@@ -126,7 +126,7 @@ def source(desc: Op) -> Footprint:
 def destination(desc: Op) -> Footprint:
     """Returns the bytes a legal op writes.
 
-    Pad and fill bytes behind the rows of a load are among them (knobs ``pad_end`` and ``tail``), of
+    Pad and fill bytes after the rows of a load are among them (knobs ``pad_end`` and ``tail``), of
     an NZ repack the zero fill (docs/spec/nd2nz.md, sections 3 and 4). Of a write-back that is split
     over both sub-blocks it is the part in sub-block 0: see :func:`destinations`.
     """
@@ -139,7 +139,7 @@ def destination(desc: Op) -> Footprint:
 
 
 def without_fill(desc: Op) -> Footprint:
-    """Returns :func:`destination` of a strided op without what a knob fills behind its rows."""
+    """Returns :func:`destination` of a strided op without what a knob fills after its rows."""
     return _footprint(desc, desc.spec.destination, strided_written(desc, fill=False))
 
 

@@ -121,7 +121,7 @@ def pad_bytes(v: Any, count: Number) -> Number:
 
 
 def strided_written(v: Any, fill: bool = True) -> Rows:
-    """Returns the rows of the destination, with or without the bytes that a knob fills behind them.
+    """Returns the rows of the destination, with or without the bytes that a knob fills after them.
 
     A compact group is one run of bytes in each loop iteration; padding up to the row stride belongs
     to the row (knobs ``compact``, ``pad_end`` and ``tail``).

@@ -70,7 +70,7 @@ KNOBS: dict[str, Knob] = {
         Knob(
             "tail", "keep", "fill", ("mte2",), "TailFill", (0, 1), ("DMA-L18", "DMA-L19"),
             (
-                "bytes behind an unpadded row are kept",
+                "bytes after an unpadded row are kept",
                 "the last 32-byte block of an unpadded row is filled",
             ),
         ),
@@ -192,7 +192,7 @@ def parse_profile(text: str) -> Profile:
         if not equals:
             if place or name not in PROFILES:
                 raise ValueError(
-                    f"profile {part!r} is unknown: {' or '.join(PROFILES)}, and knobs behind it "
+                    f"profile {part!r} is unknown: {' or '.join(PROFILES)}, and knobs after it "
                     "such as tail = keep, separated by commas"
                 )
             profile = PROFILES[name]

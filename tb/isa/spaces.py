@@ -100,8 +100,8 @@ def memory_range(name: str) -> tuple[Space, range]:
 def located(space: Space, address: int) -> tuple[str, int]:
     """Returns the name of the memory at an address of a space, and the address in that memory.
 
-    The space l0 is four memories behind one port: ``l0b`` begins at address 0x20000 of it. What an
-    engine accesses behind the last of them is in none: ``l0`` and the address in the space.
+    The space l0 is four memories on one port: ``l0b`` begins at address 0x20000 of it. What an
+    engine accesses after the last of them is in none: ``l0`` and the address in the space.
     """
     if space is not Space.L0 or address >> L0_SEGMENT_SHIFT >= len(L0_SEGMENTS):
         return space.name.lower(), address

@@ -53,7 +53,7 @@ _NO_OP = ("crash",)
 
 
 _NO_FIELD = ("guard",)
-"""Kinds whose field, before or behind a row, depends on what stands next to the row."""
+"""Kinds whose field, before or after a row, depends on what stands next to the row."""
 
 _BYTES = ("data", "guard", "stray", "page")
 """Kinds about bytes, whose field is a place."""
@@ -157,7 +157,7 @@ def title(found: Signature) -> str:
 def phrase(text: str) -> str:
     """Returns the first line of a message without what differs between runs.
 
-    Paths, times and numbers go; what stands behind a semicolon is advice.
+    Paths, times and numbers go; what stands after a semicolon is advice.
     """
     line = text.strip().partition("\n")[0].partition(";")[0]
     line = re.sub(r"(?:[\w.~-]*/)+([\w.-]+)", r"\1", line)

@@ -64,7 +64,7 @@ UNIT_FLAGS = cube(f"""
   pto.mte_l0c_gm %lc_at_1024, %next, {BACK}, %c0, %c0, unit_flag(check_and_clear), nz2nd
     : F32_L0C, F32_GM, I64x6
 """)
-"""The product, and twice the product behind it: unit flags alone order M and FIX."""
+"""The product, and twice the product after it: unit flags alone order M and FIX."""
 
 SPLIT = cube(
     f"""

@@ -164,7 +164,7 @@ def test_integer_atomic_adds_of_two_pipes_leave_one_image(tmp_path: Path) -> Non
 def test_a_write_back_that_does_not_wait_for_the_product(
     numbers: tuple[int, ...], tmp_path: Path
 ) -> None:
-    """The host computes the product before it in one schedule of a pair, behind it in the other."""
+    """The host computes the product before it in one schedule of a pair, after it in the other."""
     text = MATMUL
     for way in ("set", "wait"):
         text = text.replace(f'  pto.{way}_flag["PIPE_M", "PIPE_FIX", "EVENT_ID0"]\n', "")

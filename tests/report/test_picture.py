@@ -13,7 +13,7 @@ BYTES = np.random.default_rng(4).integers(0, 256, 4096).astype(np.uint8)
 
 
 def picture(expected: np.ndarray, actual: np.ndarray, size: int, base: int = 0x200) -> Picture:
-    """Rows of ``size`` bytes one behind the other."""
+    """Rows of ``size`` bytes one after the other."""
     rows = [
         PictureRow(
             address=base + at,

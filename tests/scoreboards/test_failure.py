@@ -191,7 +191,7 @@ def test_an_illegal_op_that_went_through_names_its_rule(bench: Bench) -> None:
 
 
 def test_a_missing_rule_comes_before_its_consequences(bench: Bench) -> None:
-    """An engine of mte2 executes a row behind the end of L1, and others retire late."""
+    """An engine of mte2 executes a row after the end of L1, and others retire late."""
     behind = MteGmL1(0, 524256, 64, 1, 64, 64)
     batch = bench.batch(from_ops([BIAS, TO_L1, behind], expected_rule=[0, 0, 12]))
     record = batch.done[SLOTS.index("mte2")][1]

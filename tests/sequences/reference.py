@@ -102,7 +102,7 @@ def check_programs(block: OpBlock, registers: DmaRegisters) -> DmaRegisters:
         else:
             made = lower(copy, ctrl)  # type: ignore[assignment, type-var]
         if (len(program) > at + 1) != (ctrl > 0) and program[at + 1 :] != (SetCtrl(0),):
-            raise BlockError(f"op {number}: CTRL {ctrl:#x}, and behind the op {program[at + 1 :]}")
+            raise BlockError(f"op {number}: CTRL {ctrl:#x}, and after the op {program[at + 1 :]}")
         if field_values(made) != field_values(desc):
             raise BlockError(f"op {number}: program gives {made}, columns hold {desc}")
     return registers

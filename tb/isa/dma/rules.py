@@ -279,7 +279,7 @@ def l14(desc: DmaOp) -> str | None:
 def l18(desc: DmaOp) -> str | None:
     """Bytes that a row fills are not those of another row."""
     if not desc.is_nop and row_overlap(destination(desc)) and not row_overlap(without_fill(desc)):
-        return "bytes filled behind a row belong to another row: the result is undefined"
+        return "bytes filled after a row belong to another row: the result is undefined"
     return None
 
 
@@ -326,7 +326,7 @@ LOWERING_RULE = Rule(11, "D", "len of copy_ubuf_to_ubuf is a multiple of 32")
 T_RULES: dict[Rule, DPredicate] = {
     Rule(13, "T", "destination footprints do not overlap"): l13,
     Rule(14, "T", "source and destination are disjoint"): l14,
-    Rule(18, "T", "bytes filled behind a row are in no other row"): l18,
+    Rule(18, "T", "bytes filled after a row are in no other row"): l18,
     Rule(19, "T", "a row that is filled holds one whole element"): l19,
 }
 """Rules with undefined behaviour when broken: such ops are never sent in a scored test."""

@@ -89,7 +89,7 @@ def l06(desc: L0Load) -> str | None:
     """All fractals read lie in l1, all written in l0a, l0b or their scales."""
     if desc.is_nop:
         return None
-    # The destination is judged in its own memory: behind it others begin.
+    # The destination is judged in its own memory: after it others begin.
     for footprint, name in ((source(desc), "l1"), (destination(desc), desc.spec.memory)):
         addresses = memory_range(name)[1]
         end = footprint.end - addresses.start

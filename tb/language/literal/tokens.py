@@ -30,7 +30,7 @@ class LiteralTokens(Tokens):
             self.kind = "number"
 
     def close(self, mark: str) -> int:
-        """Goes behind the bracket that closes one, whose mark is here; returns the offset there."""
+        """Goes after the bracket that closes one, whose mark is here; returns the offset there."""
         depth = 0
         while True:
             if self.kind in ("end", None):

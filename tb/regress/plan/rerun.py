@@ -10,7 +10,7 @@ CLOCKS_BEFORE = 2000
 """Clocks of waves before the op of the first failure was accepted."""
 
 CLOCKS_BEHIND = 500
-"""Clocks of waves behind its end; messages of checkers come no later."""
+"""Clocks of waves after its end; messages of checkers come no later."""
 
 CLOCKS_OF_A_CRASH = 20_000
 """Clocks of waves before the end of a run without a place of its failure, and of a hang."""

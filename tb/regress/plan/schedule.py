@@ -125,7 +125,7 @@ class Schedule:
 
         Reruns and lost jobs go first, then builds, then runs in the order of the plan; with
         ``cheap_first`` a build when its first run is due. A run that takes too long makes room for
-        shorter ones behind it.
+        shorter ones after it.
         """
         for _ in range(len(self._first)):
             job = self._first.popleft()

@@ -5,7 +5,7 @@ Names are those of the specification where it gives one. Rows of its tables that
 named by table and mode: ``FX-V`` and ``FX-T`` are the conversions of docs/spec/fixpipe.md section
 11, ``rule check`` the rows of docs/spec/examples.md section 7 and docs/spec/examples_v2.md section
 8. Names of examples in the stimulus (:mod:`sequences.examples.catalog`) are these names, or have
-more words behind them.
+more words after them.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ class TestCtrl:
         cut = {number: ops[:-1] for number, ops in block.legacy.items()}
         with pytest.raises(BlockError, match="is written as"):
             check_ctrl(replace(block, legacy=cut))
-        with pytest.raises(BlockError, match="behind the op"):
+        with pytest.raises(BlockError, match="after the op"):
             check_programs(replace(block, legacy=cut), DmaRegisters())
 
     def test_entries_follow_their_ops(self) -> None:
