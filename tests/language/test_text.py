@@ -104,6 +104,43 @@ def test_blanks_in_any_number_are_read_at_once() -> None:
         assert trace(source).steps == ()
 
 
+LONG = "1" * 10_000
+KERNEL = "func.func @k() {{\n  %a = arith.constant {} : {}\n  return\n}}\n"
+NAMED = "func.func @k() {{\n  %{}\n  return\n}}\n"
+I8, I64 = "-128..255", "-9223372036854775808..18446744073709551615"
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "legal"),
+    [
+        (KERNEL.format(LONG, "i64"), r"^x.pto:2:23: .*\(10000 char.* out of range for type i64", I64),
+        (KERNEL.format("0x" + LONG, "i64"), r"^x.pto:2:23: .*\(10002 char.* for type i64", I64),
+        (KERNEL.format(LONG, "index"), "^x.pto:2:23: .* out of range for type index", I64),
+        (KERNEL.format("256", "i8"), "^x.pto:2:23: .*256 is out of range for type i8", I8),
+        (KERNEL.format("-129", "i8"), "^x.pto:2:23: .*-129 is out of range for type i8", I8),
+        (KERNEL.format(LONG, "f32"), "^x.pto:2:23: ", "numbers up to 3.4028e38"),
+        (KERNEL.format(f"dense<{LONG}>", "vector<4xi64>"), "more than 4300 digits$", ""),
+        (short("pto.get_buf 0, 0").replace("0, 0", LONG), "^x.pto:9:13: .*10000 char", ""),
+        (NAMED.format(f"a = pto.mte_gm_ub {LONG}, %b"), "^x.pto:2:22: .*10000", "at most 100"),
+        (NAMED.format("\u00e9 = arith.constant 0 : i64"), "^x.pto:2:3: .*'%\u00e9' is no", "a..z"),
+        (NAMED.format("a\u00e9b = arith.constant 0 : i64"), "^x.pto:2:3: .*'%a\u00e9b' is no", "A"),
+    ],
+)  # fmt: skip
+def test_a_number_or_name_that_cannot_be_read_has_place_and_legal_range(
+    text: str, says: str, legal: str
+) -> None:
+    with processor_seconds(1), pytest.raises(ProgramError, match=says) as found:
+        read(text, "x.pto")
+    (only,) = found.value.findings
+    assert legal in only.legal
+    assert len(only.message) < 200
+
+
+def test_numbers_up_to_the_ends_of_their_type_are_read() -> None:
+    for literal in ("-128", "255", "0xFF"):
+        read(KERNEL.format(literal, "i8"), "x.pto")
+
+
 def test_the_collector_pauses_and_is_as_before() -> None:
     assert gc.isenabled()
     with collector_off():

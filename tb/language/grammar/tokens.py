@@ -27,9 +27,22 @@ TOKEN = re.compile(
 RESULTS = re.compile(r"%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*\s*=(?!=)", re.ASCII)
 """Results of an op, with the sign after them."""
 
+NAME = re.compile(r"%[\w$.-]+")
+"""Name of a value, with the letters of any language, which are no part of one."""
+
+MOST_CHARACTERS = 100
+"""Of a number: Python's time to convert one grows with the square of its length."""
+
+_SHOWN = 40
+"""Characters of a token that messages show."""
 
 SYMBOL = re.compile(r"@(?:([\w$.-]+)|\"([^\"\n]*)\")", re.ASCII)
 """Name of a function or module."""
+
+
+def shown(token: str) -> str:
+    """Returns a token for a message, the begin and the length of a long one."""
+    return token if len(token) <= _SHOWN else f"{token[:_SHOWN]}... ({len(token)} characters)"
 
 
 class TextError(Exception):
@@ -86,13 +99,19 @@ class Tokens(ABC):
 
     def fail(self, message: str, at: int | None = None) -> NoReturn:
         """Raises the error of a text that is not as it should be."""
+        if self.kind == "other" and at is None:
+            begin = self.text.rfind("%", self.at - MOST_CHARACTERS, self.at + 1)
+            name = NAME.match(self.text, begin) if begin >= 0 else None
+            if name and name.end() > self.at and not name[0].isascii():
+                legal = "% and letters a..z A..Z, digits, $ . _ -"
+                raise TextError(f"{name[0]!r} is no name of a value", begin, legal)
         raise TextError(message, self.at if at is None else at)
 
     def found(self) -> str:
         """Describes the current token."""
         if self.value == '"':
             return "a string without a closing sign"
-        return "the end of the file" if self.kind == "end" else repr(self.value)
+        return "the end of the file" if self.kind == "end" else repr(shown(self.value))
 
     def is_next_op(self) -> bool:
         """Returns whether another op begins here, or the region or file ends."""
@@ -134,6 +153,9 @@ class Tokens(ABC):
     def item(self) -> Item:
         """Reads an operand or a word."""
         at, kind = self.at, self.kind
+        if self.kind == "number" and len(self.value) > MOST_CHARACTERS:
+            legal = f"at most {MOST_CHARACTERS} characters"
+            raise TextError(f"a number of {len(self.value)} characters", self.at, legal)
         if kind in ("value", "number"):
             item = Item(kind, self.value, at)
             self.advance()

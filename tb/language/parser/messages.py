@@ -12,7 +12,8 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import ParseError
 
 from tb.language.grammar.fault import Fault, OpError
-from tb.language.grammar.tokens import TextError
+from tb.language.grammar.tokens import MOST_CHARACTERS, TextError, shown
+from tb.language.run.values import INDEX_BITS
 
 _LITERAL = re.compile(r"arith\.constant\s+(-?[\w.]+(?:(?<=[eE])[+-]\d+)?)\s*:\s*(\w+)", re.ASCII)
 _EXPONENT = re.compile(r"(-?\d+)([eE][+-]?\d+)")
@@ -28,13 +29,15 @@ _INFINITY = {"f16": "0x7C00", "bf16": "0x7F80", "f32": "0x7F800000"}
 _SENTENCES = (
     (re.compile(r"float too large to pack.*"), "a float is larger than its type can hold"),
     (re.compile(r"int too big to convert"), "a literal has more bits than its type"),
+    (re.compile(r"Exceeds the limit \((\d+) digits\).*"), r"a number has more than \1 digits"),
 )
 
 
 def sentence(message: str) -> str:
     """Returns a message of xdsl as one line, in our words where it has none."""
     line = " ".join(message.split())
-    return next((words for pattern, words in _SENTENCES if pattern.fullmatch(line)), line)
+    found = ((pattern.fullmatch(line), words) for pattern, words in _SENTENCES)
+    return next((match.expand(words) for match, words in found if match), line)
 
 
 def fault_of(error: Exception, at: int = 0) -> Fault:
@@ -72,22 +75,32 @@ def check_literal(text: str, at: int) -> None:
         legal = f"{exponent[1]}.0{exponent[2]}"
         raise OpError(Fault(f"{literal} lacks the dot of a float", at=place, legal=legal))
     hexadecimal = literal.removeprefix("-").startswith("0x")
-    if not hexadecimal and re.fullmatch(r"i\d+|index", kind) and "." in literal:
-        message = f"{literal} is not an integer, and its type is {kind}"
+    short = shown(literal)
+    integer = re.fullmatch(r"i(\d{1,3})|index", kind, re.ASCII)
+    if integer and not hexadecimal and "." in literal:
+        message = f"{short} is no integer, and its type is {kind}"
         raise OpError(Fault(message, at=place, legal="an integer, or a float type such as f32"))
+    if integer and re.fullmatch(r"-?(?:0x[0-9A-Fa-f]+|\d+)", literal, re.ASCII):
+        width = int(integer[1] or INDEX_BITS)
+        low, high = -((1 << width) >> 1), (1 << width) - 1
+        long = len(literal) > MOST_CHARACTERS
+        if long or not low <= int(literal, 16 if hexadecimal else 10) <= high:
+            raise OpError(
+                Fault(f"{short} is out of range for type {kind}", at=place, legal=f"{low}..{high}")
+            )
     if kind not in _FLOATS:
         return
-    bits, most, shown = _FLOATS[kind]
+    bits, most, largest = _FLOATS[kind]
     try:
         if hexadecimal and int(literal, 16) >> bits:
             legal = f"0x and up to {bits // 4} digits"
-            raise OpError(Fault(f"{literal} has more bits than {kind}", at=place, legal=legal))
+            raise OpError(Fault(f"{short} has more bits than {kind}", at=place, legal=legal))
         if hexadecimal or abs(float(literal)) < most:
             return
     except ValueError:
         return
-    legal = f"numbers up to {shown}; infinity is {_INFINITY[kind]}"
-    raise OpError(Fault(f"{literal} is larger than {kind} can hold", at=place, legal=legal))
+    legal = f"numbers up to {largest}; infinity is {_INFINITY[kind]}"
+    raise OpError(Fault(f"{short} is larger than {kind} can hold", at=place, legal=legal))
 
 
 def sentence_of_call(op: Operation, message: str) -> str:
