@@ -70,7 +70,7 @@ def _no_number(value: object) -> object:
 
 def _as_number(key: object) -> object:
     """Returns the number that a key of TOML, always text, stands for; other keys as they are."""
-    return int(key) if isinstance(key, str) and key.isdecimal() else key
+    return int(key) if isinstance(key, str) and key.isascii() and key.isdecimal() else key
 
 
 def _at_each_width(value: object) -> object:

@@ -102,6 +102,8 @@ def scalar_bits(value: object, kind: str, where: str) -> int:
     """
     text = str(value).strip().lower() if not isinstance(value, bool) else str(int(value))
     text = {"true": "1", "false": "0"}.get(text, text)
+    if not text.isascii():
+        text = ascii(text)  # Python takes the digits of any alphabet.
     bits = float_width(kind)
     if bits:
         return _float_bits(text, kind, bits, where)

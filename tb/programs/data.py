@@ -83,7 +83,7 @@ class Source:
 def integer(text: str) -> int | None:
     """Returns an integer in any base of Python's notation, None when it is none."""
     try:
-        return int(text, 0)
+        return int(text, 0) if text.isascii() else None
     except ValueError:
         return None
 

@@ -86,7 +86,7 @@ def numbered(texts: Sequence[str], option: str, example: str) -> Iterable[tuple[
     seen: dict[int, str] = {}
     for text in texts:
         number, equals, value = text.partition("=")
-        if not equals or not re.fullmatch(r"\s*\d+\s*", number) or not value.strip():
+        if not equals or not re.fullmatch(r"\s*\d+\s*", number, re.ASCII) or not value.strip():
             raise PtoError(
                 f"{option} {text!r} is not understood",
                 where=option,
@@ -125,7 +125,7 @@ def as_keys(options: ProgramOptions) -> dict[str, Any]:
     return found
 
 
-_RANGE = re.compile(r"\s*(\w+)\s*(?:@\s*(\w+)\s*)?(?::\s*(\w+)\s*)?=\s*(.*\S)\s*")
+_RANGE = re.compile(r"\s*(\w+)\s*(?:@\s*(\w+)\s*)?(?::\s*(\w+)\s*)?=\s*(.*\S)\s*", re.ASCII)
 
 
 def _table(key: str, text: str, part: str) -> dict[str, Any]:

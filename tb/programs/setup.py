@@ -99,8 +99,8 @@ def _knobs(values: dict[str, int]) -> dict[str, int]:
 
 def _number(value: object) -> object:
     """Converts a key of a table, which is text in TOML."""
-    if isinstance(value, str) and not re.fullmatch(r"0|[1-9]\d*", value):
-        raise PtoError(f"{value!r} is not a number of an argument: 0 is the first")
+    if isinstance(value, str) and not re.fullmatch(r"0|[1-9]\d{0,8}", value, re.ASCII):
+        raise PtoError(f"{value!r} is no number of an argument: 0 is the first")
     return int(value) if isinstance(value, str) else value
 
 
@@ -111,7 +111,7 @@ def ctrl_word(value: object, where: str = "") -> int:
         PtoError: it is none.
     """
     with suppress(ValueError):
-        word = int(value.strip(), 0) if isinstance(value, str) else value
+        word = int(ascii(value)[1:-1].strip(), 0) if isinstance(value, str) else value
         if type(word) is int and 0 <= word < 1 << CTRL_BITS:
             return word
     most = hex((1 << CTRL_BITS) - 1)

@@ -113,7 +113,7 @@ I8, I64 = "-128..255", "-9223372036854775808..18446744073709551615"
 @pytest.mark.parametrize(
     ("text", "says", "legal"),
     [
-        (KERNEL.format(LONG, "i64"), r"^x.pto:2:23: .*\(10000 char.* out of range for type i64", I64),
+        (KERNEL.format(LONG, "i64"), r"^x.pto:2:23: .*\(10000 char.* range for type i64", I64),
         (KERNEL.format("0x" + LONG, "i64"), r"^x.pto:2:23: .*\(10002 char.* for type i64", I64),
         (KERNEL.format(LONG, "index"), "^x.pto:2:23: .* out of range for type index", I64),
         (KERNEL.format("256", "i8"), "^x.pto:2:23: .*256 is out of range for type i8", I8),
