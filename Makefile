@@ -215,7 +215,7 @@ $(if $(PYTHON),$(if $(filter 0,$(shell $(call quote,$(PYTHON)) -c '$(SUITABLE)' 
   PYTHON is '$(PYTHON)', which is missing or older than 3.11. Name Python 3.11 or newer, or leave PYTHON out)))
 
 # Without a Python that can, set-up ends with an error of its own.
-CHECKED := JSON PTO_BUILDS PTO_SHARE CONSTRAINTS ARGS
+CHECKED := JSON PTO_BUILDS PTO_SHARE CONSTRAINTS SINCE ARGS
 $(if $(shell for python in $(call quote,$(PYTHON)) python3.11 python3 python3.12 python3.13 python3.14; do \
   [ -f tb/setup/arguments.py ] && "$$python" -c '$(SUITABLE)' >/dev/null 2>&1 || continue; \
   "$$python" -B -m tb.setup.arguments $(firstword $(GOALS)) \

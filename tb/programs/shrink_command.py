@@ -123,7 +123,15 @@ def read_run(path: Path) -> RunRecord:
             f"the run has passed: {NOTHING}",
             where=str(file),
             legal="a run that has failed",
-            remedy="`make nightly` looks for failures with many seeds",
+            remedy="look for a failure with many seeds: `make nightly`",
+        )
+    if record.status in ("error", "interrupted") and not record.details:
+        what = (record.message.strip() or "without a message").splitlines()[0]
+        raise PtoError(
+            f"the run has no failure of an engine, its status is {record.status}: {what}",
+            where=str(file),
+            legal="a run that was built and simulated, and has failed",
+            remedy=f"remove the cause, then repeat the run: {record.command}",
         )
     return record
 

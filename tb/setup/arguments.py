@@ -8,6 +8,7 @@ library alone, by any Python 3.11 or newer.
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -54,6 +55,20 @@ def _constraints(value: str) -> None:
         )  # fmt: skip
 
 
+def _since(value: str) -> None:
+    words = ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", f"{value}^{{commit}}"]
+    try:
+        missing = subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode
+    except OSError:  # Without git a check says so.
+        return
+    if missing:
+        raise PtoError(
+            f"SINCE is {value!r}", where="SINCE=",
+            legal="a commit, branch or tag of this checkout",
+            remedy="name one, such as SINCE=HEAD~2, or leave it out for the last commit",
+        )  # fmt: skip
+
+
 def _names(target: str, legal: Sequence[str]) -> Callable[[str], None]:
     def check(value: str) -> None:
         before = re.split(r"(?:^|\s)-", value)[0]  # Names come before the options.
@@ -70,6 +85,7 @@ def _names(target: str, legal: Sequence[str]) -> Callable[[str], None]:
 def _checks(goal: str) -> dict[str, Callable[[str], None]]:
     checks: dict[str, Callable[[str], None]] = {
         "JSON": _json, "PTO_BUILDS": _builds, "PTO_SHARE": _share, "CONSTRAINTS": _constraints,
+        "SINCE": _since,
     }  # fmt: skip
     if goal == "lint":
         checks["ARGS"] = _names(goal, LINT)

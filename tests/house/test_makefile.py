@@ -285,6 +285,8 @@ def test_a_variable_without_effect_is_refused(
         (["CONSTRAINTS=loop"], "CONSTRAINTS= exist legal do"),
         (["test", "PTO_SHARE=9/8"], "PTO_SHARE= 1/8 to 8/8 do"),
         (["test", "PTO_SHARE=0/8"], "PTO_SHARE= 1/8 to 8/8 do"),
+        (["check", "SINCE=nosuch"], "SINCE= nosuch commit branch legal do"),
+        (["test", "SINCE=--all"], "SINCE= --all commit branch legal do"),
         (["lint", "ARGS=rufff"], "ARGS= ruff, mypy do"),
         (["prove-rtl", "ARGS=pto_fif"], "ARGS= pto_fifo do"),
     ],
@@ -309,11 +311,14 @@ def test_a_bad_value_is_refused_before_anything_is_installed(
     ("words", "target"),
     [(["lint", "ARGS=ruff mypy"], "lint"), (["prove-rtl", "ARGS=pto_fifo --seconds 9"], "rtl"),
      (["test", "PTO_SHARE=8/8"], "pytest"), (["JSON=/dev/null"], "run"),
-     (["JSON=new/x.json"], "run"), (["PTO_BUILDS=new/builds"], "run")],
+     (["check", "SINCE=HEAD^{/ }"], "pytest"), (["JSON=new/x.json"], "run"), (["PTO_BUILDS=new/builds"], "run")],
     ids=str,
 )  # fmt: skip
 def test_a_good_value_is_taken(project: Project, words: list[str], target: str) -> None:
     add_checks(project)
+    name = ("-c", "user.name=n", "-c", "user.email=n@example.com")
+    for git in (["init", "-q"], [*name, "commit", "-q", "--allow-empty", "-m", "one commit"]):
+        subprocess.run(["git", *git], cwd=project.folder, check=True)
     done = project.make(*words)
     assert done.returncode == 0, done.stderr
     assert target in " ".join(project.calls()[-1])

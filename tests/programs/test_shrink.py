@@ -38,11 +38,11 @@ def refused(capsys: Capture, *words: str) -> str:
     return text.err
 
 
-def record_in(folder: Path, status: str, *details: Failure) -> Path:
+def record_in(folder: Path, status: str, *details: Failure, message: str = "") -> Path:
     """Writes the record of a run, and returns its file."""
     settings = RunSettings(transactions=5)
     found = RunRecord(settings=settings, command=settings.command(), status=status)
-    found.details = list(details)
+    found.details, found.message = list(details), message
     write_json(folder / "record.json", found)
     return folder / "record.json"
 
@@ -80,6 +80,18 @@ def test_a_run_without_a_failing_transaction_is_refused(tmp_path: Path, capsys: 
     assert says(message, "no program repeats failure none was written")
     assert says(message, "make SIM=verilator TEST=random SEED=1 N=5")
     assert [path.name for path in tmp_path.iterdir()] == ["record.json"]
+
+
+@pytest.mark.parametrize("status", ["error", "interrupted"])
+def test_a_run_that_was_not_simulated_is_refused(
+    status: str, tmp_path: Path, capsys: Capture
+) -> None:
+    file = record_in(tmp_path, status, message="the build failed: a.sv:3\n  where: log")
+    message = refused(capsys, str(tmp_path))
+    assert says(message, f"status is {status}: the build failed: a.sv:3\n")
+    assert says(message, f"where: {file}")
+    assert says(message, "legal built and simulated")
+    assert says(message, "do: cause repeat make SIM=verilator TEST=random SEED=1 N=5")
 
 
 # --- simpler -------------------------------------------------------------------------------------
