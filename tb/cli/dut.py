@@ -29,7 +29,9 @@ def check_dut(
 def prove(
     manifest: Annotated[str, typer.Argument(help="a manifest, or a folder with a dut.toml")],
     depth: Annotated[str, typer.Option("--depth", help="clocks after the reset")] = "14",
-    seconds: Annotated[str, typer.Option("--seconds", help="limit of the search")] = "60",
+    seconds: Annotated[
+        str, typer.Option("--seconds", help="limit of the circuit, and of the search")
+    ] = "300",
     rules: Annotated[
         str, typer.Option("--rules", help="rules of docs/protocol.md, separated by commas")
     ] = "",
@@ -49,7 +51,7 @@ def prove(
         narrow(loaded, *widths),
         opt.integer("--outstanding", outstanding, 1, 64, "--outstanding 2 is the default"),
         opt.integer("--depth", depth, 1, 1000, "--depth 14 is the default"),
-        opt.integer("--seconds", seconds, 1, 1 << 20, "--seconds 300 searches longer"),
+        opt.integer("--seconds", seconds, 1, 1 << 20, "--seconds 300 is the default"),
         rules,
     )
     raise typer.Exit(code)

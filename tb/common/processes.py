@@ -35,6 +35,18 @@ def end_with_parent(parent: int) -> None:
         os._exit(1)
 
 
+def kill_tree(pid: int) -> None:
+    """Kills a process and its descendants, the youngest last."""
+    pids = [pid]
+    for one in pids:
+        for file in Path(f"/proc/{one}/task").glob("*/children"):
+            with suppress(OSError):  # It has ended.
+                pids += map(int, file.read_text().split())
+    for one in pids:
+        with suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
+
+
 def marked(mark: str) -> Iterator[int]:
     """Yields the processes of this user with the mark of a worker in their environment."""
     wanted = f"{MARK}={mark}".encode()

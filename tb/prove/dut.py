@@ -27,14 +27,18 @@ from tb.dut.sources import verilog_of
 from tb.dut.widths import Widths, run_widths
 from tb.harness.protocol import RULES
 from tb.isa.ops import OPS
-from tb.prove.rtl import CIRCUIT, REACH, run_abc, run_yosys, tell
+from tb.prove.rtl import CIRCUIT, REACH, compile_wheel, run_abc, run_yosys, tell
+from tb.run.console import Console
+from tb.setup import tools
 
 MODULE = ROOT / "tb/prove/protocol.sv"
 REPORTS = Path("sim_build/prove-dut")
 DEPTH = 14
 """Clocks after the reset."""
-SECONDS = 60
-"""Time limit of the search."""
+SECONDS = 300
+"""Time limit of the circuit, and of the search."""
+GRACE_SECONDS = 15
+"""Time after its limit in which ABC stops by itself."""
 TAG_WIDTH = 4
 """Bits of a tag, where the manifest claims them."""
 OUTSTANDING = 2
@@ -74,6 +78,12 @@ REACHED = {
 """Labels of states, in words."""
 
 
+class LateError(PtoError):
+    """The limit ended Yosys before anything was searched."""
+
+    exit_code = 3
+
+
 @dataclass(frozen=True)
 class Result:
     """What a search found.
@@ -82,11 +92,13 @@ class Result:
         depth: Clocks after the reset that were searched in full.
         broken: Label to the clock of its violation.
         reached: Labels of the states that occur.
+        late: Whether ABC was ended, as it did not stop at its limit.
     """
 
     depth: int
     broken: Mapping[str, int]
     reached: frozenset[str]
+    late: bool = False
 
 
 def label_of(rule: str) -> str:
@@ -185,7 +197,11 @@ def reading(manifest: Manifest) -> str:
 
 
 def prepare(
-    manifest: Manifest, values: Mapping[str, int], folder: Path, rules: Sequence[str]
+    manifest: Manifest,
+    values: Mapping[str, int],
+    folder: Path,
+    rules: Sequence[str],
+    seconds: float,
 ) -> tuple[str, ...]:
     """Writes the circuit of a block and its rules: ``all.aig``, with an output for each label.
 
@@ -194,12 +210,14 @@ def prepare(
         values: Parameters of the contract.
         folder: Folder of the files.
         rules: Labels to keep; none for all.
+        seconds: Limit of the time.
 
     Returns:
         The labels, in the order of the outputs.
 
     Raises:
         PtoError: Yosys cannot read a source.
+        LateError: it takes longer than the limit.
     """
     (ROOT / folder).mkdir(parents=True, exist_ok=True)
     (ROOT / folder / "prove.sv").write_text(wrapper(manifest, values))
@@ -214,8 +232,9 @@ def prepare(
         f"tee -q -o {folder}/labels select -list t:$assert",
         f"write_aiger -zinit -no-startoffset -vmap {folder}/all.map {folder}/all.aig",
     ]
-    code, output = run_yosys(script, folder / "prepare.ys")
-    if code:
+    started = time.monotonic()
+    code, output = run_yosys(script, folder / "prepare.ys", seconds)
+    if code and code != tools.LATE:
         said = [line for line in output.splitlines() if "ERROR" in line] or [output[-500:]]
         raise PtoError(
             f"Yosys cannot read {manifest.title}: {said[-1].strip()}",
@@ -225,7 +244,15 @@ def prepare(
         )
 
     fold = f"read_aiger {folder}/all.aig; fold; write_aiger {folder}/folded.aig"
-    run_abc(fold, folder / "fold.ys", 600)
+    left = seconds - (time.monotonic() - started)
+    if code == tools.LATE or run_abc(fold, folder / "fold.ys", max(left, 1)) == tools.LATE:
+        raise LateError(
+            f"UNDECIDED Yosys was ended after {seconds:.0f} s, before it had made the circuit of "
+            f"{manifest.title}: nothing was searched",
+            where=str(folder / "prepare.ys"),
+            legal="--seconds limits the circuit, and then the search",
+            remedy=f"raise the limit, such as --seconds {5 * seconds:.0f}",
+        )
     listed = (ROOT / folder / "labels").read_text()
     return tuple(re.findall(r"^prove/u_protocol\.(\w+)$", listed, re.MULTILINE))
 
@@ -260,7 +287,10 @@ def search(folder: Path, labels: Sequence[str], depth: int, seconds: float) -> R
     with ThreadPoolExecutor(2) as pool:
         one, two = pool.map(partial(_search, folder, labels, depth, seconds), halves)
     return Result(
-        min(one.depth, two.depth), {**one.broken, **two.broken}, one.reached | two.reached
+        min(one.depth, two.depth),
+        {**one.broken, **two.broken},
+        one.reached | two.reached,
+        one.late or two.late,
     )
 
 
@@ -275,9 +305,9 @@ def _search(folder: Path, labels: Sequence[str], depth: int, seconds: float, hal
     limits = f"-F {depth + 1} -T {seconds:.0f} -W {folder}/{name}.log"
     commands = f"read_aiger {folder}/{name}.aig; bmc3 -a -d -g {limits}"
     after = f"write_aiger {folder}/{name}-after.aig"
-    run_abc(f"{commands}; {after}", folder / f"{name}.ys", 2 * seconds + 60)
+    code = run_abc(f"{commands}; {after}", folder / f"{name}.ys", seconds + GRACE_SECONDS)
     if not all(path.is_file() for path in files):
-        return Result(0, {}, frozenset())  # ABC did not come to its end.
+        return Result(0, {}, frozenset(), code == tools.LATE)  # ABC did not come to its end.
     tried: dict[int, int] = {}
     clock = 0
     for line in files[0].read_text().splitlines():
@@ -292,30 +322,43 @@ def _search(folder: Path, labels: Sequence[str], depth: int, seconds: float, hal
     return Result(depth if whole else max(clock - 1, 0), broken, reached)
 
 
-def story(folder: Path, labels: Sequence[str], label: str, clock: int) -> Path:
+def story(
+    folder: Path, labels: Sequence[str], label: str, clock: int, seconds: float
+) -> Path | None:
     """Writes the inputs of a violation, clock by clock, and a waveform; returns the first file.
+
+    Without a file the limit has ended ABC.
 
     Args:
         folder: Folder of the circuit.
         labels: Its outputs.
         label: The one that is violated.
         clock: Clock of the violation.
+        seconds: Limit of the time.
     """
+    (ROOT / folder / f"{label}.cex").unlink(missing_ok=True)
     _part(folder, label, {labels.index(label)})
     search = f"bmc3 -g -F {clock + 1}; write_cex -a {folder}/{label}.cex"
-    run_abc(f"read_aiger {folder}/{label}.aig; {search}", folder / f"{label}.ys", 600)
+    limit = seconds + GRACE_SECONDS
+    run_abc(f"read_aiger {folder}/{label}.aig; {search}", folder / f"{label}.ys", limit)
+    if not (ROOT / folder / f"{label}.cex").is_file():
+        return None
     return tell(folder, label, "all")[1]
 
 
-def verdicts(labels: Sequence[str], result: Result, stories: Mapping[str, Path]) -> Iterator[str]:
+def verdicts(
+    labels: Sequence[str], result: Result, stories: Mapping[str, Path | None]
+) -> Iterator[str]:
     """Yields a line for each rule that was judged."""
     names = {label_of(name): name for name in RULES}
     for label in labels:
         if label in result.broken:
             rule = RULES[names[label]]
             yield f"VIOLATED at clock {result.broken[label]}  {rule.name}: {rule.text}"
-            text = stories[label]
-            yield f"  inputs by clock: {text}, waveform: {text.with_suffix('.vcd')}"
+            if text := stories[label]:
+                yield f"  inputs by clock: {text}, waveform: {text.with_suffix('.vcd')}"
+            else:
+                yield "  inputs by clock: not written, the limit of --seconds ended ABC"
         elif label in names:
             need = f"{REACH}{label.split('_')[0]}"
             quiet = need in labels and need not in result.reached and "reset" not in label
@@ -386,7 +429,8 @@ def prove_dut(
     seconds: float = SECONDS,
     rules: str = "",
     stories: bool = True,
-) -> tuple[tuple[str, ...], Result, dict[str, Path]]:
+    console: Console | None = None,
+) -> tuple[tuple[str, ...], Result, dict[str, Path | None]]:
     """Searches violations of the rules by the block of a manifest.
 
     Args:
@@ -394,9 +438,10 @@ def prove_dut(
         widths: Widths of the circuit.
         outstanding: ``NumOutstanding``.
         depth: Clocks after the reset.
-        seconds: Limit of the search.
+        seconds: Limit of the circuit, of the search, and of the inputs of each violation.
         rules: Names of rules, separated by commas; empty for all, and for what is reached.
         stories: Whether to write the inputs of violations.
+        console: Prints what runs; None for nothing.
 
     Returns:
         The labels, what was found, and of each violated label a file with the inputs.
@@ -407,10 +452,15 @@ def prove_dut(
     manifest.check_run(widths.gm, widths.local, widths.tag)
     values = {**widths.parameters(manifest.slot), "NumOutstanding": outstanding}
     folder = REPORTS / re.sub(r"\W", "_", manifest.title)
-    labels = prepare(manifest, values, folder, chosen_rules(rules, manifest.slot))
-    result = search(folder, labels, depth, seconds)
-    told = result.broken if stories else {}
-    files = {label: story(folder, labels, label, clock) for label, clock in told.items()}
+    console, chosen = console or Console(quiet=True), chosen_rules(rules, manifest.slot)
+    with console.working("Yosys, the circuit"):
+        labels = prepare(manifest, values, folder, chosen, seconds)
+    with console.working(f"ABC, the search to depth {depth}"):
+        result = search(folder, labels, depth, seconds)
+    files = {}
+    for label, clock in result.broken.items() if stories else ():
+        with console.working(f"ABC, the inputs of {label}"):
+            files[label] = story(folder, labels, label, clock, seconds)
     return labels, result, files
 
 
@@ -450,15 +500,22 @@ def prove_command(
             where=f"{manifest.path}, black_boxes",
             remedy="use a manifest with their sources, or with simple modules in their place",
         )
-    started = time.monotonic()
+    started, console = time.monotonic(), Console()
     most = min(outstanding, manifest.capabilities.outstanding)
     print(
         f"{manifest.title} ({manifest.slot}): {widths}, {most} bursts in flight",
         flush=True,
     )
-    labels, result, stories = prove_dut(manifest, widths, most, depth, seconds, rules)
+    compiled = compile_wheel(console)
+    labels, result, stories = prove_dut(
+        manifest, widths, most, depth, seconds, rules, console=console
+    )
     print("\n".join([*verdicts(labels, result, stories), *limits(manifest, labels, result)]))
     judged = sum(not label.startswith(REACH) for label in labels)
+    if result.late:
+        print(f"ABC was ended after {seconds + GRACE_SECONDS} s, it did not stop at its limit")
+    if compiled:
+        print(f"compilation of Yosys {compiled:.0f} s, once, beside the limit of {seconds} s")
     short = f" of {depth}" if result.depth < depth else ""
     end = "FAIL" if result.broken else "UNDECIDED" if short else "BOUNDED"
     print(

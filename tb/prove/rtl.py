@@ -18,17 +18,22 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import re
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tb.common.errors import PtoError
+from tb.common.errors import PtoError, ToolError
 from tb.common.paths import ROOT
+from tb.common.processes import kill_tree
 from tb.prove import wave
+from tb.run.console import Console
 from tb.setup import tools
 from tb.setup.synth import yosys_program
 
@@ -37,6 +42,8 @@ REPORTS = Path("sim_build/prove-rtl")
 RTL = Path("rtl_stubs")
 SECONDS = 60
 """Time limit of a proof."""
+COMPILE_SECONDS = 900
+"""Time limit of the compilation of the wheel of Yosys."""
 FIRST, SECOND = 6, 10
 """Time limits of the first search, and of the other method that is tried after it."""
 STEPS, CONFLICTS = 2, 50_000
@@ -152,15 +159,60 @@ def read_unit(path: Path) -> Unit:
 
 
 def run_yosys(lines: Sequence[str], name: Path, seconds: float | None = None) -> tuple[int, str]:
-    """Writes a script of Yosys and runs it; returns its exit code, 1 after its time, and output."""
+    """Writes a script of Yosys and runs it; returns its exit code, LATE of tools, and output."""
     (ROOT / name).write_text("\n".join([*lines, ""]))
     return tools.run([yosys_program(), "-q", "-s", name], {}, ROOT, seconds)
 
 
-def run_abc(commands: str, name: Path, seconds: float) -> None:
-    """Runs ABC on its own circuits: the one that Yosys has for it is put aside."""
+def run_abc(commands: str, name: Path, seconds: float) -> int:
+    """Runs ABC on its own circuits: the one that Yosys has for it is put aside.
+
+    Returns:
+        The exit code, LATE of tools if it was ended after its time.
+    """
     trivial = ["read_verilog tb/prove/units/trivial.v", "hierarchy -top trivial", "techmap"]
-    run_yosys([*trivial, f'abc -script "+strash; backup; {commands}; restore; map"'], name, seconds)
+    return run_yosys(
+        [*trivial, f'abc -script "+strash; backup; {commands}; restore; map"'], name, seconds
+    )[0]
+
+
+def compile_wheel(console: Console) -> float:
+    """Runs Yosys once: its wheel compiles itself at the first call, for about a minute.
+
+    Returns:
+        Seconds of the compilation; 0 if there was none.
+
+    Raises:
+        ToolError: Yosys is missing, or does not start.
+    """
+    program, started, compiles, said = yosys_program(), time.monotonic(), False, ""
+    command = [program, "-V"]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True, errors="replace",
+    ) as process:  # fmt: skip
+        late = threading.Timer(COMPILE_SECONDS, kill_tree, (process.pid,))
+        late.start()
+        with ExitStack() as stack:
+            stack.callback(late.cancel)
+            assert process.stderr is not None
+            for line in process.stderr:
+                said = line.strip() or said
+                if "Preparing to run" in line and not compiles:
+                    compiles = True
+                    console.say(
+                        "running  the first call of Yosys compiles it: a minute or two, once"
+                    )
+                    stack.enter_context(console.working("the compilation of Yosys"))
+    seconds = time.monotonic() - started
+    if process.returncode:
+        raise ToolError(
+            f"Yosys does not start: {said or f'exit code {process.returncode}'}",
+            where=str(program),
+            legal=f"a start within {COMPILE_SECONDS} s",
+            remedy=f"run `{program} -V` and correct what it reports",
+        )
+    return seconds if compiles else 0.0
 
 
 def prepare(
@@ -328,6 +380,7 @@ def main(words: Sequence[str] | None = None) -> int:
         if unknown:
             raise PtoError(f"no unit {unknown[0]!r}", legal=", ".join(known))
         units = [read_unit(UNITS / f"{name}.sv") for name in chosen.units or known]
+        compile_wheel(Console())
         started, findings = time.monotonic(), []
         for finding in prove(units, chosen.seconds):
             findings.append(finding)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -48,6 +49,23 @@ class Console:
         start = time.monotonic()
         yield
         self.say(f"built    in {time.monotonic() - start:.1f} s")
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[None]:
+        """Prints at intervals what runs, and for how long."""
+        done, start = threading.Event(), time.monotonic()
+
+        def lines() -> None:
+            while not done.wait(PLAIN_INTERVAL_SECONDS):
+                self.say(f"running  {what}, {time.monotonic() - start:.0f} s")
+
+        thread = threading.Thread(target=lines, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
 
     @contextmanager
     def progress(self, expected: int) -> Iterator[Callable[[int, int, int], None]]:

@@ -25,6 +25,10 @@ from pathlib import Path
 
 from tb.common.errors import PtoError, ToolError
 from tb.common.paths import ROOT
+from tb.common.processes import kill_tree
+
+LATE = 124
+"""Exit code of a command that was ended after its time, as of ``timeout``."""
 
 MIN_PYTHON = "3.11"
 MIN_ICARUS = "11.0"  # cocotb 2.1's own floor
@@ -97,23 +101,30 @@ def run(
 ) -> tuple[int, str]:
     """Runs a command without input; returns its exit code and its output, stripped.
 
-    ``env`` is added to the environment. The exit code is 1 if the command cannot be started or
-    takes longer than ``seconds``.
+    ``env`` is added to the environment. The exit code is 1 if the command cannot be started, LATE
+    if it takes longer than ``seconds``; then it is ended with all that it started.
     """
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             [str(word) for word in command],
             cwd=cwd,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=seconds,
             env={**os.environ, **env},
-            check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except OSError as error:
         return 1, str(error)
-    return done.returncode, done.stdout.decode(errors="replace").strip()
+    with process:
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired as error:
+            kill_tree(process.pid)
+            return LATE, str(error)
+        except BaseException:
+            process.kill()
+            raise
+    return process.returncode, output.decode(errors="replace").strip()
 
 
 def probe(command: Sequence[str | Path], **env: str) -> tuple[int, str]:

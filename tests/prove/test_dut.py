@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from tb.common.errors import PtoError
+from tb.common.errors import PtoError, ToolError
 from tb.common.paths import ROOT
 from tb.dut.contract import ports_of
 from tb.dut.manifest import load_manifest
 from tb.harness.protocol import RULES
-from tb.prove import dut
+from tb.prove import dut, rtl
 from tb.prove.rtl import REACH
+from tb.run import console
 from tests.command import pto_dv
 
 COPY, DMA = "examples/axi_copy", "examples/reg_dma"
@@ -70,7 +73,7 @@ def test_a_block_that_does_anything_violates_every_rule(slot: str, op: str, tmp_
     manifest.write_text(
         f'module = "free"\nslot = "{slot}"\nsources = ["free.sv"]\n[capabilities]\nops = ["{op}"]\n'
     )
-    labels, result, _ = dut.prove_dut(load_manifest(manifest), widths, 2, 5, 100, stories=False)
+    labels, result, _ = dut.prove_dut(load_manifest(manifest), widths, 2, 5, 300, stories=False)
     assert set(labels) == set(dut.labels_of(slot))
     assert sorted(set(labels) - set(result.broken) - result.reached) == []
 
@@ -87,7 +90,7 @@ def test_a_block_that_does_anything_violates_every_rule(slot: str, op: str, tmp_
     ],
 )
 def test_an_example_holds_to_a_depth(example: str, depth: int, missed: str) -> None:
-    done = pto_dv("prove", str(ROOT / example), "--depth", str(depth), "--seconds", "200")
+    done = pto_dv("prove", str(ROOT / example), "--depth", str(depth), "--seconds", "300")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     assert sum(line.startswith(f"holds to depth {depth}  ") for line in lines) == 51
@@ -135,7 +138,7 @@ def test_a_planted_bug_violates_its_rule(
     example: str, file: str, old: str, new: str, rule: str, depth: int, tmp_path: Path
 ) -> None:
     manifest = load_manifest(copy_of(example, tmp_path, file, old, new))
-    labels, result, stories = dut.prove_dut(manifest, dut.narrow(manifest), 2, depth, 200, rule)
+    labels, result, stories = dut.prove_dut(manifest, dut.narrow(manifest), 2, depth, 300, rule)
     assert labels == (dut.label_of(rule),)
     assert list(result.broken) == list(labels)
     clock = result.broken[labels[0]]
@@ -174,3 +177,56 @@ def test_what_cannot_be_judged_is_refused(words: list[str], message: str) -> Non
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+YOSYS = """#!/bin/sh
+case "$1" in
+-V) [ -e compiled ] || echo "Preparing to run yosys. This might take a while..." >&2
+    sleep 0.4; touch compiled; echo Yosys 0.40; exit;;
+esac
+sleep 47.1231 & wait
+"""
+"""Compiles itself once, then hangs with a child of its own."""
+
+
+@pytest.mark.long
+def test_yosys_that_compiles_itself_and_hangs_is_named_and_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "yosys"
+    program.write_text(YOSYS)
+    program.chmod(0o755)
+    monkeypatch.setattr(rtl, "yosys_program", lambda: program)
+    monkeypatch.setattr(console, "PLAIN_INTERVAL_SECONDS", 0.1)
+    monkeypatch.chdir(tmp_path)
+    manifest = load_manifest(ROOT / COPY)
+    begin = time.monotonic()
+    with pytest.raises(dut.LateError) as found:
+        dut.prove_command(manifest, dut.narrow(manifest), 2, 5, 1, "")
+    assert time.monotonic() - begin < 10
+    assert found.value.exit_code == 3
+    assert "UNDECIDED Yosys was ended after 1 s" in str(found.value)
+    assert "--seconds 5" in found.value.remedy
+    lines = capsys.readouterr().out.splitlines()
+    (first,) = [line for line in lines if "first call of Yosys compiles it" in line]
+    assert any("the compilation of Yosys, 0 s" in line for line in lines[lines.index(first) :])
+    assert any("Yosys, the circuit, 1 s" in line for line in lines)
+    assert (
+        "sleep 47.1231"
+        not in subprocess.run(
+            ["ps", "-eo", "args"], capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+    )
+    assert rtl.compile_wheel(console.Console(quiet=True)) == 0.0, "compiled by now"
+
+
+def test_yosys_that_does_not_start_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "yosys"
+    program.write_text("#!/bin/sh\necho no share folder >&2; exit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(rtl, "yosys_program", lambda: program)
+    with pytest.raises(ToolError, match="no share folder") as found:
+        rtl.compile_wheel(console.Console(quiet=True))
+    assert str(program) in found.value.where
