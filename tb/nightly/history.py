@@ -144,7 +144,7 @@ def _existing(farm: Path | None, db: str) -> Iterator[Store]:
     require_file(url)
     from tb.regress.results.store import Store
 
-    with Store.open(url, create=False) as store:
+    with Store.open(url, create=False) as store, store.whole():
         yield store
 
 

@@ -186,7 +186,7 @@ def compile_wheel(console: Console) -> float:
         ToolError: Yosys is missing, or does not start.
     """
     program, started, compiles, said = yosys_program(), time.monotonic(), False, ""
-    command = [program, "-V"]
+    command: list[str | Path] = [program, "-V"]
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         text=True, errors="replace",

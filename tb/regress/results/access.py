@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Self, TypeVar
@@ -14,12 +15,18 @@ from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from tb.regress.results.connect import StoreError, connect, explained, parse, shown
+from tb.regress.results.connect import StoreError, connect, damages, explained, parse, shown
 from tb.regress.results.database import RegressionRunTable
 
 _TRIES = 10
 _AGAIN = {"40001", "40P01"}
 """PostgreSQL's states of a transaction that got in another's way: do it again."""
+
+DAMAGE = (
+    *(SQLAlchemyError, sqlite3.Error, zlib.error),
+    *(ValueError, TypeError, KeyError, AttributeError, IndexError),
+)
+"""What reading raises where a table, a column or a value is not what PTO-DV has written."""
 
 T = TypeVar("T")
 
@@ -80,8 +87,8 @@ class Access:
                 self._one_moment(connection)
                 with Session(connection) as session:
                     yield session
-        except (SQLAlchemyError, sqlite3.Error, ValueError) as error:
-            raise explained(error, self.where) from error
+        except DAMAGE as error:
+            raise explained(error, self.where, damage=self._damage()) from error
 
     def _one_moment(self, connection: Connection) -> None:
         if connection.dialect.name == "postgresql":
@@ -92,8 +99,30 @@ class Access:
             with self._database.connect() as connection:
                 self._one_moment(connection)
                 return body(connection)
-        except (SQLAlchemyError, sqlite3.Error, ValueError) as error:
-            raise explained(error, self.where) from error
+        except DAMAGE as error:
+            raise explained(error, self.where, damage=self._damage()) from error
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Names a damaged table or column where one makes the body fail.
+
+        Raises:
+            StoreError: one is damaged.
+        """
+        try:
+            yield
+        except DAMAGE as error:
+            if damage := self._damage():
+                raise explained(error, self.where, damage=damage) from error
+            raise
+
+    def _damage(self) -> str:
+        """Returns the table and column that are damaged; empty where none is found."""
+        try:
+            with self._database.connect() as connection:
+                return next(damages(connection), "")
+        except (SQLAlchemyError, sqlite3.Error):
+            return ""
 
     def _write(self, body: Callable[[Connection], T]) -> T:
         """Runs ``body`` in a transaction, again if another's got in its way."""
@@ -107,7 +136,7 @@ class Access:
                     isinstance(error, DBAPIError) and state in _AGAIN
                 )
                 if not again or not left:
-                    raise explained(error, self.where) from error
+                    raise explained(error, self.where, damage=self._damage()) from error
                 # Those that met would meet again if they waited for the same time.
                 time.sleep(random.uniform(0.0, 0.02 * (_TRIES - left)))
         raise AssertionError("unreachable")

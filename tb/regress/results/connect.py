@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
+    JSON,
     Connection,
     Engine,
+    Text,
+    cast,
     create_engine,
     event,
     insert,
@@ -244,8 +249,46 @@ def _writable(database: Engine) -> None:
         connection.rollback()
 
 
-def explained(error: Exception, where: str, *, opening: bool = False) -> StoreError:
-    """Returns an error of the database as one that tells the user what to do."""
+def damages(connection: Connection) -> Iterator[str]:
+    """Yields the tables and columns that are missing, and values that are no JSON of their type."""
+    found = inspect(connection)
+    tables = set(found.get_table_names())
+    for mapper in Base.registry.mappers:
+        table = mapper.local_table
+        if table.name not in tables:
+            yield f"table {table.name} is missing"
+            continue
+        missing = set(table.columns.keys()) - {one["name"] for one in found.get_columns(table.name)}
+        for name in sorted(missing):
+            yield f"column {name} of table {table.name} is missing"
+        for column in table.columns:
+            if missing or not isinstance(column.type, JSON):
+                continue
+            kind = list if "list" in str(mapper.class_.__annotations__[column.name]) else dict
+            name = f"column {column.name} of table {table.name}"
+            query = select(table.c.id, cast(column, Text))
+            for row, value in connection.execute(query):
+                if value is None and column.nullable:
+                    continue
+                try:
+                    data = json.loads(value)
+                except (ValueError, TypeError):
+                    data = None
+                if not isinstance(data, kind):
+                    yield f"{name}, id {row}, is no JSON {'list' if kind is list else 'object'}"
+
+
+def explained(
+    error: Exception, where: str, *, opening: bool = False, damage: str = ""
+) -> StoreError:
+    """Returns an error of the database as one that tells the user what to do.
+
+    Args:
+        error: What was raised.
+        where: The database.
+        opening: Whether it was being opened.
+        damage: The table or column that is damaged, where that is known.
+    """
     cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
     said = (str(cause).strip() or type(cause).__name__).splitlines()[0]
     state = getattr(cause, "sqlstate", None)
@@ -261,9 +304,10 @@ def explained(error: Exception, where: str, *, opening: bool = False) -> StoreEr
             where=where,
             remedy=f"make the file and its folder writable, or {PLACE}",
         )
-    if isinstance(error, ValueError) or "no such table" in said or "no such column" in said:
+    lost = "no such table" in said or "no such column" in said
+    if damage or lost or not isinstance(error, SQLAlchemyError | sqlite3.Error):
         return StoreError(
-            f"the results database is damaged: {said}",
+            f"the results database is damaged: {damage or f'{type(cause).__name__}: {said}'}",
             where=where,
             legal=f"the tables and columns of version {SCHEMA}, with JSON where they hold it",
             remedy=f"restore a copy of it, or {PLACE}",
