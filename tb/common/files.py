@@ -43,7 +43,7 @@ def unfit(path: Path, *, folder: bool = False) -> str:
     if path.is_dir() if folder else path.is_file():
         return ""
     if not path.exists():
-        return "does not exist"
+        return "is a link in a circle" if resolved(path).is_symlink() else "does not exist"
     return f"is {'a device or a pipe' if is_special(path) else 'a file' if folder else 'a folder'}"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tb.common.errors import PtoError
+from tb.common.files import unfit
 from tb.common.paths import resolved
 
 SUFFIX = ".pto"
@@ -62,5 +63,4 @@ def _files(name: str) -> Iterator[Path]:
     elif path.is_file():
         yield path
     else:
-        what = "is not a file" if path.exists() else "does not exist"
-        raise PtoError(f"{name} {what}", where="FILES", remedy=_REMEDY)
+        raise PtoError(f"{name} {unfit(path)}", where="FILES", remedy=_REMEDY)

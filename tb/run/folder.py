@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tb.common.files import regular
 from tb.common.paths import BUILD_ROOT, resolved
 from tb.record.record import RunRecord
 from tb.record.settings import DEFAULT_PROFILE, RunSettings
@@ -107,4 +108,4 @@ def empty(folder: Path) -> None:
 
 def load_record(path: Path) -> RunRecord:
     """Reads the record of an earlier run."""
-    return RunRecord.model_validate(json.loads(path.read_text()))
+    return RunRecord.model_validate(json.loads(regular(path).read_text()))

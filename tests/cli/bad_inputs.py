@@ -146,6 +146,8 @@ def stage(folder: Path) -> Iterator[None]:
     (folder / "binary").write_bytes(bytes(range(256)))
     (folder / "loop").symlink_to("loop")
     os.mkfifo(folder / "pipe")
+    (folder / "recordpipe").mkdir()
+    os.mkfifo(folder / "recordpipe" / "record.json")
     with sqlite3.connect(folder / "foreign.db") as connection:
         connection.execute("CREATE TABLE notes (text TEXT)")
     connection.close()

@@ -293,7 +293,7 @@ def test_a_file_that_is_named_may_have_any_name(folder: Path) -> None:
         (("a.pto", "no.pto"), "no.pto does not exist"),
         (("gone.pto",), "gone.pto does not exist"),
         (("empty",), "folder empty holds no .pto file"),
-        (("/dev/null",), "/dev/null is not a file"),
+        (("/dev/null",), "/dev/null is a device or a pipe"),
         (("x" * 5000,), "File name too long"),
         (("a\0b",), "a\0b"),
     ],

@@ -143,8 +143,10 @@ def test_a_planted_bug_violates_its_rule(
     assert list(result.broken) == list(labels)
     clock = result.broken[labels[0]]
     assert 0 < clock <= depth
-    assert (ROOT / stories[labels[0]]).read_text().count("\n") >= clock
-    wave = (ROOT / stories[labels[0]]).with_suffix(".vcd").read_text()
+    text = stories[labels[0]]
+    assert text is not None
+    assert (ROOT / text).read_text().count("\n") >= clock
+    wave = (ROOT / text).with_suffix(".vcd").read_text()
     assert f"#{10 * clock}\n" in wave
     about = {"DONE": "done_valid_o", "BUSY": "busy_o"}
     channel = rule.split("-")[0]

@@ -254,7 +254,7 @@ def damages(connection: Connection) -> Iterator[str]:
     found = inspect(connection)
     tables = set(found.get_table_names())
     for mapper in Base.registry.mappers:
-        table = mapper.local_table
+        table = Base.metadata.tables[mapper.class_.__tablename__]
         if table.name not in tables:
             yield f"table {table.name} is missing"
             continue

@@ -24,9 +24,9 @@ LEAST = {"report": 30, "diff": 20, "prune": 10, "rerun": 8}
 
 TABLES = [name for name in Base.metadata.tables if name != "schema_version"]
 COLUMNS = [
-    (mapper.local_table.name, column.name)
-    for mapper in Base.registry.mappers
-    for column in mapper.local_table.columns
+    (table.name, column.name)
+    for table in Base.metadata.tables.values()
+    for column in table.columns
     if isinstance(column.type, JSON)
 ]
 DAMAGES = [
@@ -47,7 +47,7 @@ DAMAGES = [
 ]
 COMMANDS: dict[str, Callable[[str, list[str]], int]] = {
     "report": lambda url, names: report_command(names[1], None, url, None, None, None),
-    "diff": lambda url, names: diff_command(*names, None, url),
+    "diff": lambda url, names: diff_command(names[0], names[1], None, url),
     "prune": lambda url, _: prune_command(1, None, url),
     "rerun": lambda url, _: rerun_command(1, False, None, url),
 }
