@@ -100,7 +100,7 @@ def _knobs(values: dict[str, int]) -> dict[str, int]:
 def _number(value: object) -> object:
     """Converts a key of a table, which is text in TOML."""
     if isinstance(value, str) and not re.fullmatch(r"0|[1-9]\d{0,8}", value, re.ASCII):
-        raise PtoError(f"{value!r} is no number of an argument: 0 is the first")
+        raise PtoError(f"{value!r} is not a number of an argument: 0 is the first")
     return int(value) if isinstance(value, str) else value
 
 

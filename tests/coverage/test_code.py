@@ -198,8 +198,8 @@ DAMAGE = (("\x01l\x02", "\x01k\x02"), ("\x01l\x023", "\x01l\x02x"), ("' 4", "' x
         (dat(f"1|{UNIT}@pto_harness.*.u_engine|line|3|3|block|3"), "several instances", ":2"),
         *[(TEXT[:-cut], "cut off", f":{len(POINTS) + 1}") for cut in (1, 5, 40)],
         *[(TEXT.replace(*change, 1), "cut off or damaged", "") for change in DAMAGE],
-        ("something else\n", "no file of Verilator's", ""),
-        ("", "no file of Verilator's", ""),
+        ("something else\n", "not a file of Verilator's", ""),
+        ("", "not a file of Verilator's", ""),
     ],
 )
 def test_files_that_are_refused(tmp_path: Path, text: str, message: str, line: str) -> None:

@@ -126,7 +126,7 @@ def test_a_regression_run_has_totals_without_them_and_the_notes(tmp_path: Path) 
         ({"file": "gone.v"}, "gone.v cannot read", "top of the project"),
         ({"text": "next"}, "'next' in lines 3, 5, 6, 9 unit.v", "one line"),
         ({"text": "prev"}, "'prev' in no line unit.v", "one line"),
-        ({"text": None, "function": "nex"}, "'nex' no function unit.v", "next"),
+        ({"text": None, "function": "nex"}, "'nex' not a function unit.v", "next"),
         ({"text": None}, "text function", "kind"),
         ({"function": "next"}, "text function", "kind"),
         ({"kind": "lines"}, "kind 'lines'", "expression"),

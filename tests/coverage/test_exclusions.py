@@ -106,13 +106,13 @@ def test_groups_of_other_widths_and_groups_that_are_missing(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("changed", "facts", "legal"),
     [
-        ({"group": "smal"}, "'smal' no group", "small"),
-        ({"item": "a x c"}, "'a x c' no coverpoint cross small", "a x b"),
-        ({"bins": ["2"]}, "'2' no bin small.a", "1..3"),
+        ({"group": "smal"}, "'smal' not a group", "small"),
+        ({"item": "a x c"}, "'a x c' not a coverpoint cross small", "a x b"),
+        ({"bins": ["2"]}, "'2' not a bin small.a", "1..3"),
         # Brackets and dots in patterns are literal.
-        ({"bins": ["[01]*"]}, r"'\[01\]\*' no bin small.a", "1..3"),
-        ({"bins": ["1.3"]}, r"'1\.3' no bin small.a", "1..3"),
-        ({"bins": ["0", "4.."]}, r"'4\.\.' no bin reached small.a", "0"),
+        ({"bins": ["[01]*"]}, r"'\[01\]\*' not a bin small.a", "1..3"),
+        ({"bins": ["1.3"]}, r"'1\.3' not a bin small.a", "1..3"),
+        ({"bins": ["0", "4.."]}, r"'4\.\.' not a bin reached small.a", "0"),
         ({"bins": []}, "bins", "reason"),
         ({"reason": ""}, "reason", "bins"),
         ({"reason": None}, "reason", "bins"),

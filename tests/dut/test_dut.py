@@ -102,8 +102,8 @@ def test_every_stream_of_the_reference_engines_has_limits() -> None:
 @pytest.mark.parametrize(
     ("changes", "facts"),
     [
-        ({"d_rules": "[5]"}, 'd_rules.0 5 no name "DMA-L05"'),
-        ({"d_rules": '["DMA-L05", 12]'}, "d_rules.1 12 no name"),
+        ({"d_rules": "[5]"}, 'd_rules.0 5 not a name "DMA-L05"'),
+        ({"d_rules": '["DMA-L05", 12]'}, "d_rules.1 12 not a name"),
         ({"d_rules": '["5"]'}, r"D rule '5' slot mte2 DMA-L05,\sDMA-L06"),
         ({"d_rules": '["DMA-L11"]'}, "D rule 'DMA-L11' slot mte2"),
         ({"d_rules": '["DMA-L99"]'}, "D rule 'DMA-L99'"),
@@ -254,7 +254,7 @@ def test_a_black_box_without_a_model_is_refused(tmp_path: Path) -> None:
     [
         ("mine.vhd", "mine.vhd VHDL SIM=icarus {path} ghdl --synth"),
         ("mine.VHDL", "mine.VHDL VHDL SIM=icarus {path} questa black_boxes"),
-        ("model.cpp", "model.cpp no Verilog {path} simulator_args"),
+        ("model.cpp", "model.cpp not Verilog {path} simulator_args"),
     ],
 )
 def test_sources_that_are_no_verilog(source: str, facts: str, tmp_path: Path) -> None:

@@ -246,7 +246,7 @@ def test_a_file_that_cannot_be_read_is_a_wrong_command(
     link.symlink_to(link)
     code, lines, _ = verify(link, good)
     assert code == 2
-    assert lines[0] == f"{link}:1:1: error: {link} does not exist"
+    assert lines[0] == f"{link}:1:1: error: {link} is a link in a circle"
     assert says(lines[-1], "verified 2 files 1 op 1 error 1 file")
 
 
@@ -256,7 +256,7 @@ def test_a_file_that_cannot_be_read_is_a_wrong_command(
         (["3=1"], {}, ["no function", "argument 3", "arguments 0..2"]),
         ([], {"hazard": "no"}, ["--hazard is 'no'"]),
         ([], {"foreign": "run"}, ["run", "refuse, skip"]),
-        ([], {"ctrl": "x"}, ["'x' is no value of CTRL", "an integer 0..0xffffffffffffffff"]),
+        ([], {"ctrl": "x"}, ["'x' is not a value of CTRL", "an integer 0..0xffffffffffffffff"]),
         (["1=in.npy"], {}, ["argument 1 is 'in.npy'", "verify takes no data"]),
         (["0=1", "0=2"], {}, ["twice"]),
         *(

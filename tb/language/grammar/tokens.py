@@ -28,7 +28,7 @@ RESULTS = re.compile(r"%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*\s*=(?!=)
 """Results of an op, with the sign after them."""
 
 NAME = re.compile(r"%[\w$.-]+")
-"""Name of a value, with the letters of any language, which are no part of one."""
+"""Name of a value, with the letters of any language, which are not part of one."""
 
 MOST_CHARACTERS = 100
 """Of a number: Python's time to convert one grows with the square of its length."""
@@ -104,7 +104,7 @@ class Tokens(ABC):
             name = NAME.match(self.text, begin) if begin >= 0 else None
             if name and name.end() > self.at and not name[0].isascii():
                 legal = "% and letters a..z A..Z, digits, $ . _ -"
-                raise TextError(f"{name[0]!r} is no name of a value", begin, legal)
+                raise TextError(f"{name[0]!r} is not a name of a value", begin, legal)
         raise TextError(message, self.at if at is None else at)
 
     def found(self) -> str:

@@ -78,7 +78,7 @@ def check_literal(text: str, at: int) -> None:
     short = shown(literal)
     integer = re.fullmatch(r"i(\d{1,3})|index", kind, re.ASCII)
     if integer and not hexadecimal and "." in literal:
-        message = f"{short} is no integer, and its type is {kind}"
+        message = f"{short} is not an integer, and its type is {kind}"
         raise OpError(Fault(message, at=place, legal="an integer, or a float type such as f32"))
     if integer and re.fullmatch(r"-?(?:0x[0-9A-Fa-f]+|\d+)", literal, re.ASCII):
         width = int(integer[1] or INDEX_BITS)

@@ -250,7 +250,7 @@ def _writable(database: Engine) -> None:
 
 
 def damages(connection: Connection) -> Iterator[str]:
-    """Yields the tables and columns that are missing, and values that are no JSON of their type."""
+    """Yields missing tables and columns, and values that are not JSON of their type."""
     found = inspect(connection)
     tables = set(found.get_table_names())
     for mapper in Base.registry.mappers:
@@ -275,7 +275,7 @@ def damages(connection: Connection) -> Iterator[str]:
                 except (ValueError, TypeError):
                     data = None
                 if not isinstance(data, kind):
-                    yield f"{name}, id {row}, is no JSON {'list' if kind is list else 'object'}"
+                    yield f"{name}, id {row}, is not JSON {'list' if kind is list else 'object'}"
 
 
 def explained(
