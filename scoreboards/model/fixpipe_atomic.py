@@ -3,7 +3,7 @@
 
 Sums of f16 and bf16 are made in f32 and rounded once more, which equals one rounding of the exact
 sum (24 >= 2p + 2). Integers wrap. Bit 48 of CTRL, or the ``sat`` clause in its place, decides what
-becomes of inf and NaN in f16; no other type asks for it (A-65).
+becomes of inf and NaN in f16; no other type has it (A-65).
 """
 
 from __future__ import annotations

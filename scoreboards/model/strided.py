@@ -201,7 +201,7 @@ def _rows(source: Footprint, target: Footprint) -> Outcome:
 
 
 def _store(source: Footprint, target: Footprint, state: Registers) -> Outcome:
-    """Returns the outcome of a legal store: plain, or the atomic update that CTRL asks for."""
+    """Returns the outcome of a legal store: plain, or the atomic update of CTRL."""
     if not state.atomic_type or not source.length or 0 in source.counts:
         return _rows(source, target)
     update = atomic_store(source, target, state)

@@ -36,7 +36,7 @@ PARTNER = 0.75
 """Fraction of limits that are searched for an operand that multiplies with the one with the bit."""
 
 PROBES = (64, 128)
-"""Values of two operands that tell whether an address depends on their product."""
+"""Values of two operands that show whether an address depends on their product."""
 
 
 @dataclass(frozen=True)

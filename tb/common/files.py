@@ -50,7 +50,7 @@ def unfit(path: Path, *, folder: bool = False) -> str:
 def unwritable(path: Path) -> str:
     """Returns why a file cannot be written; nothing if it can, or if its folder is to be made.
 
-    A file without a name is made and removed: permissions do not hold for root, and do not tell of
+    A file without a name is made and removed: permissions do not hold for root, and do not show
     a medium that is mounted read-only.
     """
     try:

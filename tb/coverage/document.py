@@ -27,7 +27,7 @@ def _labels(labels: Sequence[str]) -> str:
 
 
 def _point_rows(group: CoverGroup) -> list[str]:
-    rows = ["| point | reachable | bins | what it asks |", "|---|---|---|---|"]
+    rows = ["| point | reachable | bins | question |", "|---|---|---|---|"]
     rows += [
         f"| `{item.name}` | {int(item.reachable.sum())} | {_labels(item.labels)} | {item.doc} |"
         for item in group.points

@@ -67,7 +67,8 @@ class FaultDraw:
 
     Args:
         rng: Source of everything random.
-        survives: Takes a slot's number and ``read``, ``write`` or ``local``, and tells whether its
+        survives: Takes a slot's number and ``read``, ``write`` or ``local``, and returns whether
+        its
             engine survives such errors; others are injected in other slots only.
 
     Attributes:

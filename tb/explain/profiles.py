@@ -22,7 +22,7 @@ MOST_COMPARED = 512
 """Links of a memory that are compared."""
 
 MOST_CHANGES = 4
-"""Ranges of bytes that are told of one knob."""
+"""Ranges of bytes that are listed for one knob."""
 
 
 @dataclass(frozen=True, slots=True)

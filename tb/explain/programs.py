@@ -249,7 +249,7 @@ class _Seen:
 
 
 def _written(source: Source, told: set[Place]) -> list[Chosen]:
-    """Returns the ops of the text with a sentence that are not told yet: flags, signals, fences."""
+    """Returns the ops with a sentence that are not listed yet: flags, signals, fences."""
     found = []
     for op in source.module.walk():
         name, place = op.name.removeprefix("pto."), source.place(op)

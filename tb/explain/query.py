@@ -46,7 +46,7 @@ class Answer:
     """The answer about one memory.
 
     Attributes:
-        space, first, last: The bytes that are asked about.
+        space, first, last: The bytes of the question.
         written: Links that write some of them, by address.
         untouched: Ranges of them that the op does not write, where it writes the memory.
         read: Links made from some of them, by the address of the source.
@@ -69,7 +69,7 @@ class Answer:
 
 
 def question(text: str) -> Question:
-    """Returns what a value of ``--bytes`` asks.
+    """Returns the question of a value of ``--bytes``.
 
     Raises:
         PtoError: it has another shape, or leaves the memory.
@@ -90,7 +90,7 @@ def question(text: str) -> Question:
     if last - first >= MOST_BYTES:
         raise PtoError(
             f"{last - first + 1} bytes at once", where=where, legal=f"at most {MOST_BYTES} bytes",
-            remedy="ask for a part of them; --json has the whole map",
+            remedy="name a part of them; --json has the whole map",
         )  # fmt: skip
     return Question(spaces, ranges[0][first], ranges[0][last])
 

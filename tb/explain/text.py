@@ -245,7 +245,7 @@ def answer_lines(answer: Answer, most: int) -> Iterator[Line]:
             yield f"  ... {len(lines) - most} more ranges; --rows shows more", DIM
     yield from ((f"  read:    {text}", "") for text in answer.parameters)
     if not answer.complete:
-        yield "  ... the answer is not complete: ask for fewer bytes", DIM
+        yield "  ... the answer is not complete: name fewer bytes", DIM
 
 
 def _reading(space: Space, link: Link) -> str:

@@ -251,7 +251,7 @@ def coded(word: Word, values: Sequence[int]) -> WordValue:
 
 
 def decoded(word: Word, value: int) -> WordValue:
-    """Returns the fields of a word with a value; of bits in no field the value is told."""
+    """Returns the fields of a word with a value; bits in no field have their value."""
     values = [bits.within(value) for bits in word.fields]
     rest = value - sum(x << bits.lsb for bits, x in zip(word.fields, values, strict=True))
     return _valued(word, value, values, f"bits {rest:#x} are in no field" if rest else "")

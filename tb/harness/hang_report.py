@@ -118,17 +118,17 @@ def _sentences(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
         yield from _no_valid(snapshot, state)
     if state.held:
         holds = f"the engine holds {_count(state.held, 'accepted descriptor')}"
-        since = f"the oldest since {state.oldest} clocks"
+        since = f"the oldest for {state.oldest} clocks"
         if found or polls:
             yield f"{holds}, {since}"
         else:
-            yield f"no channel is active: {holds}, {since}, and asks for nothing" + _owed(
+            yield f"no channel is active: {holds}, {since}, and requests nothing" + _owed(
                 snapshot, state
             )
     elif "desc" in state.waits:
         yield (
             f"the engine holds no descriptor and does not take the one that is offered (valid "
-            f"since {state.waits['desc']} clocks)"
+            f"for {state.waits['desc']} clocks)"
         )
     else:
         yield from _not_offered(snapshot, state)
@@ -142,24 +142,24 @@ def _offers(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
         if channel in waits:
             reached = f" (OUTSTANDING reached: {bursts} of {limit})" if bursts >= limit else ""
             yield (
-                f"{channel.upper()} is offered (valid since {waits[channel]} clocks) and the "
+                f"{channel.upper()} is offered (valid for {waits[channel]} clocks) and the "
                 f"memory does not take it{reached}"
             )
     if "w" in waits:
         early = snapshot.knobs["w_after_aw"] and not open_["write_beats"]
         why = " before the address of their burst" if early else ""
         yield (
-            f"write data are offered (valid since {waits['w']} clocks) and the memory does not "
+            f"write data are offered (valid for {waits['w']} clocks) and the memory does not "
             f"take them{why}"
         )
     if "r" in waits:
         yield (
-            f"read data are offered since {waits['r']} clocks, RREADY is low: the engine does not "
+            f"read data are offered for {waits['r']} clocks, RREADY is low: the engine does not "
             "take them"
         )
     if "b" in waits:
         yield (
-            f"a write response is offered since {waits['b']} clocks, BREADY is low: the engine "
+            f"a write response is offered for {waits['b']} clocks, BREADY is low: the engine "
             "does not take it"
         )
     for channel, what in (
@@ -170,13 +170,12 @@ def _offers(snapshot: Snapshot, state: SlotState) -> Iterator[str]:
     ):
         if channel in waits:
             yield (
-                f"{channel} asks for {what} (req since {waits[channel]} clocks) and the memory "
+                f"{channel} requests {what} (req for {waits[channel]} clocks) and the memory "
                 "does not grant it"
             )
     if "done" in waits:
         yield (
-            f"a done is offered (valid since {waits['done']} clocks) and the harness does not "
-            "take it"
+            f"a done is offered (valid for {waits['done']} clocks) and the harness does not take it"
         )
 
 

@@ -3,7 +3,7 @@
 
 A profile is a value for each knob of the table below (docs/spec/profiles.md). One process works
 under one profile: the command line, or the settings of a run, choose it with :func:`use` before the
-first op is made, and rules, footprints, the model and the generators ask :func:`current`.
+first op is made, and rules, footprints, the model and the generators call :func:`current`.
 """
 
 from __future__ import annotations

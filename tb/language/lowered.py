@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Result of lowering an op: its descriptor, the D rules it breaks, the bytes it touches.
 
-Each is found once, when it is first asked for: rules, order, buffers and the replay all look at
+Each is found once, when it is first needed: rules, order, buffers and the replay all look at
 the ops of a program.
 """
 
@@ -126,7 +126,7 @@ def descriptor(op: AnyOp, registers: DmaRegisters, ctrl: int = 0) -> Op | None:
 
 
 class Lowering:
-    """An op, and the registers it reads, lowered as far as is asked.
+    """An op, and the registers it reads, lowered as far as is needed.
 
     Attributes:
         op: The op.

@@ -298,7 +298,7 @@ def _ordered(source: Source, walked: Trace, ways: _Ways, stream: Stream, *, lega
     """Returns the order of a program whose buffers in GM are far from one another.
 
     Whether two of them are one is not known; that ops on the buffer of one argument meet is. An
-    op that breaks a rule touches nothing, which only its address may tell.
+    op that breaks a rule touches nothing, which only its address can show.
 
     Args:
         source: The program.

@@ -100,7 +100,7 @@ class ProgramFiles:
 
     Attributes:
         programs: The programs.
-        refused: Those that were asked for and cannot run.
+        refused: Those that were requested and cannot run.
     """
 
     programs: tuple[Prepared, ...] = ()

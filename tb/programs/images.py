@@ -137,7 +137,7 @@ class Explanation:
     rest: Mapping[str, Ranges]
 
     def key(self, trace: Trace) -> object:
-        """Returns what tells explanations apart: the places of the ops that race."""
+        """Returns the key of an explanation: the places of the ops that race."""
         pairs = [(place_of(trace, one.earlier), place_of(trace, one.later)) for one in self.races]
         return tuple(pairs), bool(self.rest)
 

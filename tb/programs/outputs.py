@@ -38,7 +38,7 @@ def check_targets(outputs: Iterable[Output], inputs: Iterable[Path]) -> None:
     """Checks that every file can be written, all differ, and none is an input.
 
     Raises:
-        PtoError: one is no such file.
+        PtoError: one is not such a file.
     """
     read = {resolved(path): path for path in inputs}
     seen: dict[Path, str] = {}

@@ -18,7 +18,7 @@ SHOWN = 20
 """Reasons that a summary lists."""
 
 _NAMES_MATTER = ("op ", "key ", "pto.")
-"""What stands before a quoted name that tells one reason from another."""
+"""Text before a quoted name by which reasons differ."""
 
 _VALUES = re.compile(
     r"""(?P<place>\S+:\d+:\d+)|(?P<quoted>(?<!\w)'(?:[^']|'(?=\w))*'(?!\w))|(?P<value>%[\w$.#-]+)"""

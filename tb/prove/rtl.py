@@ -120,7 +120,7 @@ class Finding:
 
     @property
     def ok(self) -> bool:
-        """Whether that is what is asked for."""
+        """Whether that is the requested verdict."""
         return self.verdict == (REFUTED if self.label.startswith(REACH) else PROVEN)
 
     def line(self) -> str:

@@ -3,7 +3,7 @@
 
 The engines are built once for each profile, with all of their mutants. Each process loads the
 simulation once and forks it for every run (:mod:`tb.run.warm`). First the engines without a fault
-run every test, which also tells the mutants that make a difference in it: the others pass it as
+run every test, which also reports the mutants that make a difference in it: the others pass it as
 well, and need no run. A verdict is written as soon as it is known, so that a campaign that was
 interrupted goes on where it ended.
 """
@@ -203,7 +203,7 @@ class Campaign:
         )
 
     def told(self) -> Plain:
-        """Returns what the last run of this process has told."""
+        """Returns the report of the last run of this process."""
         log = (self.folder / LOG).read_text(errors="replace")
         differs = re.findall(rf"^{PLUSARG} (\d+) differs$", log, re.MULTILINE)
         outputs = re.findall(rf"^{PLUSARG} outputs (\w+)$", log, re.MULTILINE)

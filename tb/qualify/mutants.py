@@ -4,8 +4,8 @@
 pyslang reads the sources, so that only what decides or computes is changed: operators, constants,
 conditions, assignments. An expression is written in both forms, ``(see(N, fault !== as it was) ?
 (fault) : (as it was))``, of one width and sign; a statement that is dropped stands after a
-condition. So one build has all mutants. Without a fault it tells which of them would make a
-difference where they are; a digest of the outputs of the engines tells whether one has come there.
+condition. So one build has all mutants. Without a fault it reports which of them would make a
+difference where they are; a digest of the outputs of the engines shows whether one has come there.
 What has to be constant (parameters, ranges, generate conditions, bounds of loops) and the left
 sides of assignments stay as they are.
 """

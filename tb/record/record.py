@@ -18,7 +18,7 @@ from tb.record.settings import DEFAULT_PROFILE, RunSettings
 from tb.record.speed import SpeedFigure
 
 TERMINATED = "interrupted by SIGTERM"
-"""Message of a run that was asked to end."""
+"""Message of a run that ended by request."""
 
 RunStatus = Literal["pass", "fail", "hang", "crash", "interrupted", "error"]
 
@@ -149,7 +149,7 @@ class ProgramReport(BaseModel):
 
 
 class RefusedProgram(BaseModel):
-    """A program that was asked for and could not run.
+    """A program that was requested and could not run.
 
     Attributes:
         path: Its file, or the name that stands for no file.
@@ -250,7 +250,7 @@ class RunCounters(BaseModel):
         mismatches, protocol_errors: Failed checks, and errors of the protocol checkers.
         agreed: Mismatches on which DUT and model agree.
         failures: Reports of failures for people, in the order in which they were found.
-        details: The same in fields, in the same order, as far as the simulation could tell.
+        details: The same in fields, in the same order, as far as the simulation has them.
         past_limit: Number of failures past the mismatch limit, which have no report, by the title
             of their signature.
         clocks: Clocks simulated.

@@ -287,7 +287,7 @@ class Coordinator:
         self._write(job, outcome)
 
     def _write(self, job: Job, outcome: Outcome, *, rerun: bool = True) -> None:
-        """Writes what became of a run, and asks for a rerun of the first of a bucket."""
+        """Writes the outcome of a run, and requests a rerun of the first of a bucket."""
         record = outcome.record
         if record is None:
             message = outcome.error or "the worker handed back no record"

@@ -264,7 +264,7 @@ def _reason(
 
     count, ops = settings.transactions, len(settings.ops)
     if count < ops:
-        return f"{how}, N={count} is fewer than the {ops} ops asked for"
+        return f"{how}, N={count} is fewer than the {ops} ops of OPS"
     if count < FEW * ops:
         return f"{how}, N={count} is too few to reach it at random"
     return ""

@@ -230,7 +230,7 @@ class MessageReader:
 
 
 def last_words(log: str) -> str:
-    """Returns the lines of a log that tell why a simulator ended: of errors, or else the last."""
+    """Returns the lines of a log on the end of a simulator: of errors, or else the last."""
     lines = [line.rstrip() for line in log.splitlines() if line.strip()]
     found = [line for line in _without_tables(lines) if _LAST.match(line.lstrip())]
     return "\n".join((found or lines)[-MOST_LINES:])

@@ -202,7 +202,7 @@ def serve() -> None:
 
 
 def _take_over(request: dict[str, object], log: int) -> None:
-    """Makes this fork the simulation that was asked for."""
+    """Makes this fork the simulation that was requested."""
     for number in (1, 2):
         os.dup2(log, number)
     os.close(log)

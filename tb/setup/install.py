@@ -95,7 +95,7 @@ def system_install(need: str) -> str:
         return f"its package's name for {client} is not known"
     prefix = _privilege()
     if prefix is None:
-        return f"{client} needs root or a sudo that asks no password"
+        return f"{client} needs root or a sudo without a password"
     say(f"installing {packages[need]} with {client}")
     command = [*prefix, *install.split(), *packages[need].split()]
     done, output = _run(command, DEBIAN_FRONTEND="noninteractive")

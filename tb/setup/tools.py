@@ -151,7 +151,7 @@ def libpython() -> Tool:
         f"libpython{version}; pyenv: build Python with --enable-shared), then run `make setup`.",
     )
     if importlib.util.find_spec("find_libpython") is None:
-        missing = "find_libpython is not installed, cannot tell"
+        missing = "unknown: find_libpython is not installed"
         return replace(tool, missing=missing, remedy="Run `make setup`.")
     from find_libpython import find_libpython  # not the standard library: only inside .venv
 

@@ -4,7 +4,8 @@
 Every predicate returns None when its rule holds and a sentence when it does not. S rules check the
 op as written, D rules its descriptor; the engine also checks D rules, on the packed bits, and the
 two must agree. T rules (DMA-L13 and above) concern whole footprints: stimulus obeys them and no
-checker reports them. A rule that a knob of the profile changes asks :func:`tb.isa.profile.current`.
+checker reports them. A rule that a knob of the profile changes depends on
+:func:`tb.isa.profile.current`.
 """
 
 from __future__ import annotations

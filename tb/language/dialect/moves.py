@@ -40,7 +40,7 @@ def read_move(cls: type[MoveOp], program: ProgramText) -> MoveOp:
 
     Raises:
         OpError: a rule of the text is broken; the text is after the op.
-        TextError: the text is no such op.
+        TextError: the text is not such an op.
     """
     row, start = cls.row, program.op_at
     text = read_op(program, row, start)

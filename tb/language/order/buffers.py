@@ -84,7 +84,7 @@ class _Reader:
 
 
 def read_buffers(steps: tuple[Step, ...]) -> Buffers:
-    """Returns what the brackets of a program tell."""
+    """Returns the findings about the brackets of a program."""
     found = Buffers()
     if not any(isinstance(step, GetBuf | RlsBuf) for step in steps):
         return found

@@ -153,7 +153,7 @@ def clusters(used: Mapping[Region, Use], left_out: list[Region]) -> dict[Region,
 
 
 def _add(found: dict[Region, Accesses], group: list[Region], used: Mapping[Region, Use]) -> bool:
-    """Adds the cluster of a group if it needs one; tells whether it is not too large."""
+    """Adds the cluster of a group if it needs one; returns whether it is not too large."""
     if sum(used[region].count for region in group) < 2:
         return True
     if not any(used[region].written for region in group):

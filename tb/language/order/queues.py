@@ -209,7 +209,7 @@ def read_queues(
     doubts: Mapping[int, Doubt] = NO_DOUBTS,
     unit_flags: Collection[int] = (),
 ) -> Queues:
-    """Returns what the queues of a program tell.
+    """Returns the findings about the queues of a program.
 
     Args:
         steps: The program.

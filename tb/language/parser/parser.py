@@ -460,7 +460,7 @@ class ProgramParser(ProgramText):
 
 
 def _told(name: str) -> bool:
-    """Returns whether an op that is skipped with the one around it has to be told of."""
+    """Returns whether an op that is skipped with the one around it has to be noted."""
     return moves_data(name) or moves_tiles(name)
 
 

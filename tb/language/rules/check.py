@@ -209,7 +209,7 @@ def _of_op(op: Op | LegacyCopy | CopyUbufToUbuf, lowering: Lowering) -> tuple[Vi
         if refused:
             return (*s_rules, refused)
     desc = lowering.descriptor
-    if desc is None:  # Types that no descriptor holds, or too many loops, which others tell.
+    if desc is None:  # Types that no descriptor holds, or too many loops, which others report.
         return s_rules
     return (*s_rules, *(_told(lowering.broken) or (*t_broken(desc), *_shape_broken(op))))
 

@@ -124,7 +124,7 @@ class RunSet(BaseModel):
             the engines under test (:func:`tb.dut.widths.run_widths`).
         in_turn: A regression run takes one of the pairs, by its seed.
         profiles: Profiles, as ``PROFILE=`` takes them.
-        seeds: Most seeds of each combination, ``"all"`` for as many as are asked for.
+        seeds: Most seeds of each combination, ``"all"`` for as many as are requested.
         transactions: Instead of the number of the planned test.
         ops: Ops and legacy forms to draw from; all by default.
         tag_width: Width of a tag in bits.

@@ -89,7 +89,7 @@ def _titles(mine: Mapping[str, str], others: Mapping[str, str]) -> tuple[str, ..
 
 
 def _bins(before: Coverage, after: Coverage) -> tuple[list[str], list[str]]:
-    """Returns the bins covered after alone and before alone, of those that both ask for."""
+    """Returns the bins covered after alone and before alone, of those that both require."""
     won: list[str] = []
     lost: list[str] = []
     for name, new in after.groups.items():
@@ -128,7 +128,7 @@ def _alike(one: GroupCounts, other: GroupCounts) -> bool:
 
 
 def _changed(item: str, old: GroupCounts, new: GroupCounts) -> Iterator[tuple[str, bool, bool]]:
-    """Yields label, covered before, covered after of the bins that both ask for and that differ."""
+    """Yields label, covered before, covered after of the bins that both require and that differ."""
     before, after = old.hits[item] > 0, new.hits[item] > 0
     both = old.wanted(item) & new.wanted(item)
     for index in np.flatnonzero((before ^ after) & both).tolist():

@@ -233,7 +233,7 @@ class Bucket:
         example: First failure of the first of the runs.
         example_run: That run.
         reruns: Outcomes of runs that were repeated, automatically or by hand. Only the state of a
-            run tells whether it is flaky.
+            run shows whether it is flaky.
         later: Buckets of failures that followed in its runs, with their titles and how many of its
             runs had one; the most frequent first.
         follows: Bucket whose failures stand before these in all its runs, or empty.

@@ -281,7 +281,7 @@ def damages(connection: Connection) -> Iterator[str]:
 def explained(
     error: Exception, where: str, *, opening: bool = False, damage: str = ""
 ) -> StoreError:
-    """Returns an error of the database as one that tells the user what to do.
+    """Returns an error of the database as one with a remedy.
 
     Args:
         error: What was raised.

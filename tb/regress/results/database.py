@@ -161,7 +161,7 @@ class GroupTable(Base):
     name: Mapped[str] = mapped_column(String(64), index=True)
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     gm_width: Mapped[int]
-    """GM bus width of the first run that had it, to tell groups of one name apart."""
+    """GM bus width of the first run that had it; groups of one name differ by it."""
     definition: Mapped[dict[str, Any]]
     """The group in the schema of :mod:`tb.coverage.export.exchange`, without hits and totals."""
 

@@ -176,7 +176,7 @@ def names(found: Mapping[int, Definition], rows: Mapping[int, int]) -> dict[int,
     """Names definitions so that no two share a name.
 
     The commonest of a name keeps it; others have their bus width, and their digest where that does
-    not tell them apart.
+    not separate them.
     """
     named: dict[int, str] = {}
     taken: set[str] = set()

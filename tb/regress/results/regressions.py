@@ -296,7 +296,7 @@ def is_free(regression_run: Any) -> bool:
 
 
 def process_space() -> str:
-    """Returns what tells apart the places in which a number of a process means one process.
+    """Returns the key of a place in which a number of a process means one process.
 
     Containers may share the name of a host, and have processes of their own.
     """

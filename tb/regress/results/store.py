@@ -271,7 +271,7 @@ class Store(RegressionRuns):
         return self._read(body)
 
     def expected_seconds(self, manifest_hash: str = "") -> dict[tuple[str, str, int], float]:
-        """Returns mean seconds of passes by test, configuration and transactions asked for.
+        """Returns mean seconds of passes by test, configuration and requested transactions.
 
         Args:
             manifest_hash: Digest of the engines under test; others may be faster or slower.

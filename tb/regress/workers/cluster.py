@@ -239,7 +239,7 @@ class DaskWorkers(Closes):
         return answers
 
     def _look(self) -> int:
-        """Returns the number of threads of all workers, asked for at most once a second.
+        """Returns the number of threads of all workers, requested at most once a second.
 
         Raises:
             PtoError: the scheduler is gone, or there has been no worker for too long.
@@ -261,7 +261,7 @@ class DaskWorkers(Closes):
             raise PtoError(
                 f"the job system gives no worker: {self._refusals[-1]}",
                 where=self._where,
-                remedy="correct the farm file; `pto-dv farm FILE --script` shows what it asks for",
+                remedy="correct the farm file; `pto-dv farm FILE --script` shows what it requests",
             )
         elif now - self._seen > self._patience:
             raise PtoError(

@@ -42,10 +42,10 @@ class OfScheduler(_Table):
 
 
 class OfJobSystem(_Table):
-    """``kind`` names a job system that is asked for workers.
+    """``kind`` names a job system that starts workers.
 
     Attributes:
-        jobs: Jobs to ask for, each with one Dask worker.
+        jobs: Jobs to request, each with one Dask worker.
         cores: Processor cores of each, as many runs at a time.
         memory: Of each, such as ``8GB``.
         walltime: Of each, ``HH:MM:SS``; of LSF ``HH:MM``.

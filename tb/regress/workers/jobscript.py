@@ -139,7 +139,7 @@ def _noting_refusals(job_class: Any, refusals: list[str]) -> Any:
 def start_cluster(
     who: OfJobSystem, most: int, security: Any, where: str, refusals: list[str]
 ) -> Any:
-    """Starts a scheduler in this process and asks the job system for workers.
+    """Starts a scheduler in this process and requests workers from the job system.
 
     Args:
         who: The job system.

@@ -173,7 +173,7 @@ class Keeper:
             return True
 
     def _end(self, worker: _Worker) -> None:
-        """Asks a worker over its limit to end, or kills one that was asked before."""
+        """Requests the end of a worker over its limit, or kills one that had the request before."""
         if worker.why:
             kill_left(worker.pid, str(worker.pid))
             worker.limit = time.monotonic() + self._grace
@@ -264,7 +264,7 @@ def judge(worker: _Worker, code: int, text: bytes) -> Outcome | Lost:
     # Who interrupted a simulation is not known: no verdict.
     outcome = worker.outcome(f"took longer than {job.timeout:g} s and was ended")
     if code:
-        outcome.error += f"; it did not end when asked to and was {how_ended(code)}"
+        outcome.error += f"; it did not end on request and was {how_ended(code)}"
     return outcome
 
 
