@@ -23,6 +23,8 @@ PAGES = (*TOP_PAGES, *sorted((ROOT / "docs").glob("*.md")))
 README = (ROOT / "README.md").read_text()
 TESTING = (ROOT / "docs/testing.md").read_text()
 README_LINES = 200
+DOCS_LINES = 5200
+"""Of all pages of docs, without docs/spec."""
 MAKEFILE = (ROOT / "Makefile").read_text()
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -115,6 +117,12 @@ def test_no_machine_is_named(page: Path) -> None:
 
 def test_readme_is_short() -> None:
     assert len(README.splitlines()) <= README_LINES
+
+
+def test_docs_are_short() -> None:
+    lines = {page.name: len(page.read_text().splitlines()) for page in PAGES[len(TOP_PAGES) :]}
+    total = sum(lines.values())
+    assert total <= DOCS_LINES, f"docs/*.md have {total} lines: {lines}"
 
 
 def test_testing_page_has_every_variable_with_its_option() -> None:
