@@ -94,7 +94,7 @@ class OpFilter:
             raise PtoError(
                 f"{self.name} raised {type(error).__name__}: {error}",
                 where=place_of(error, self.file) or self.name,
-                remedy="a predicate takes an OpBlock and returns bool[N], one for each op",
+                remedy="take an OpBlock and return bool[N], one for each op",
             ) from error
         mask = np.asarray(found)
         if mask.dtype != np.bool_ or mask.shape != (len(block),):

@@ -35,7 +35,7 @@ def read(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
             f"outside results lack {', '.join(missing)}",
             where=str(path),
             legal=f"CSV with a header and the columns {', '.join(columns)}",
-            remedy=f"the files in {DATA.name}/ of sequences/outside are examples",
+            remedy=f"follow the files in {DATA.name}/ of sequences/outside",
         )
     return rows
 

@@ -49,9 +49,9 @@ def prove(
     code = prove_command(
         loaded,
         narrow(loaded, *widths),
-        opt.integer("--outstanding", outstanding, 1, 64, "--outstanding 2 is the default"),
-        opt.integer("--depth", depth, 1, 1000, "--depth 14 is the default"),
-        opt.integer("--seconds", seconds, 1, 1 << 20, "--seconds 300 is the default"),
+        opt.integer("--outstanding", outstanding, 1, 64, "leave it out for --outstanding 2"),
+        opt.integer("--depth", depth, 1, 1000, "leave it out for --depth 14"),
+        opt.integer("--seconds", seconds, 1, 1 << 20, "leave it out for --seconds 300"),
         rules,
     )
     raise typer.Exit(code)
@@ -86,8 +86,8 @@ def qualify(
         manifests,
         run_widths(manifests, *widths),
         profile,
-        opt.integer("--n", count, 1, MOST, "--n 400 is the default"),
-        opt.integer("--seed", seed, 0, (1 << 31) - 1, "--seed 1 is the default"),
+        opt.integer("--n", count, 1, MOST, "leave it out for --n 400"),
+        opt.integer("--seed", seed, 0, (1 << 31) - 1, "leave it out for --seed 1"),
         least_budget(budget),
         opt.integer("--jobs", jobs or str(cores), 1, 256, "leave it out for one for each core"),
         comma_list(tests, "--tests", "--tests", "tests of --help, separated by commas"),
@@ -109,7 +109,7 @@ def least_budget(budget: str) -> float:
             f"BUDGET is {budget!r}: {found:.0f} s end before the first mutant is judged",
             where="BUDGET= or --budget",
             legal=f"{LEAST_BUDGET} s or more",
-            remedy="BUDGET=30m ends after half an hour; N= chooses the number of mutants",
+            remedy="give more time, such as BUDGET=30m, or fewer mutants with N=",
         )
     return found
 

@@ -152,7 +152,7 @@ def transaction_numbers(text: str, count: int | None = None) -> str:
             f"REPRO is {text!r}",
             where="REPRO= or --repro",
             legal=legal,
-            remedy="REPRO=17,250 writes two of them down as programs",
+            remedy="name numbers below N: REPRO=17,250 writes two programs",
         )
     if count is not None and (late := [word for word in words if int(word) >= count]):
         raise PtoError(
@@ -225,7 +225,7 @@ def machine(
                 f"{name} is '{clock}', and no waves are recorded",
                 where=f"{name}= or --{name.lower().replace('_', '-')}",
                 legal=f"{name} together with WAVES",
-                remedy="WAVES=1 or --waves records them",
+                remedy="add WAVES=1 or --waves, which records them",
             )
     if last:
         integer("WAVES_TO", waves_to, first, 2**63 - 1, "WAVES_FROM is the least, 0 the end")

@@ -55,7 +55,7 @@ def run(
     )
     count = planned.transactions
     if n is not None:
-        count = opt.integer("N", n, 1, 100_000_000, f"N={planned.transactions} is the default")
+        count = opt.integer("N", n, 1, 100_000_000, f"leave it out for N={planned.transactions}")
     numbers = opt.transaction_numbers(repro, None if planned.fixed_length else count)
     with opt.settings_errors():
         settings = RunSettings.model_validate(

@@ -98,7 +98,7 @@ def load_constraints(path: Path) -> UserConstraints:
             f"{path.name} defines no constraint",
             where=str(path),
             legal="def constraints(default), or functions decorated with @op_filter",
-            remedy="docs/uvm.md has an example",
+            remedy="follow the example in docs/uvm.md",
         )
     named = tuple(
         OpFilter(item.name, item.holds, f"{item.name} of {path.name} refuses them", str(path))

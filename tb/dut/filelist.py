@@ -78,7 +78,7 @@ def _read(path: Path, found: FileList, above: tuple[Path, ...]) -> None:
         raise PtoError(
             f"cannot read the file list: {reason}",
             where=f"{above[-1]} names {path}" if above else str(path),
-            remedy="paths count from the folder of the list that names them",
+            remedy="write paths from the folder of the list that names them",
         ) from None
     found.lists.append(path)
     words = _words(text, path)
@@ -149,6 +149,6 @@ def _existing(path: Path, name: str, where: str, *, folder: bool = False) -> Pat
         raise PtoError(
             f"{'folder' if folder else 'source'} {name!r} {why}",
             where=where,
-            remedy=f"looked for {found}; paths count from the folder of the list",
+            remedy=f"write paths from the folder of the list; looked for {found}",
         )
     return found

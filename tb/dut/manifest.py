@@ -317,7 +317,7 @@ def load_manifests(paths: Sequence[str]) -> tuple[Manifest, ...]:
                 f"two manifests want slot {manifest.slot}: {taken[manifest.slot].title} and "
                 f"{manifest.title}",
                 where=", ".join((taken[manifest.slot].path, manifest.path)),
-                remedy="a slot has one engine: leave one of them out of DUT",
+                remedy="leave one of them out of DUT: a slot has one engine",
             )
         taken[manifest.slot] = manifest
     return tuple(taken[slot] for slot in SLOTS if slot in taken)

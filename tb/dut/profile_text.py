@@ -23,5 +23,5 @@ def read_profile(text: str, where: str) -> Profile:
         raise PtoError(
             str(error),
             where=where,
-            remedy="docs/profiles.md describes profiles and knobs",
+            remedy="take a profile or a knob of docs/profiles.md",
         ) from None

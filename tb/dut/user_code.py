@@ -143,7 +143,7 @@ def find_test(name: str) -> tuple[Path, str]:
             what,
             where=f"{TEST_OPTION}: {name}",
             legal=", ".join(f"{text}:{found}" for found in tests) or "none: there is no class",
-            remedy="TEST=path/to/file.py:ClassName names a pyuvm test in a file",
+            remedy="name the pyuvm test in the file: TEST=path/to/file.py:ClassName",
         )
     return path, class_name
 

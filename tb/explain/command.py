@@ -139,7 +139,7 @@ def _profile(text: str) -> Profile:
             str(error),
             where="--profile",
             legal="seed, a5, or one of them with single knobs",
-            remedy="'a5, alpha = sequential' is an example",
+            remedy="write it as in 'a5, alpha = sequential'",
         ) from None
 
 

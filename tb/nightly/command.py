@@ -113,7 +113,7 @@ def seconds(budget: str) -> float:
             f"BUDGET is {budget!r}",
             where="BUDGET= or --budget",
             legal="hours, minutes and seconds such as 1h30m, 30m or 90s",
-            remedy="BUDGET=30m ends after half an hour",
+            remedy="give a time, such as BUDGET=30m for half an hour",
         )
     return total
 
@@ -252,7 +252,7 @@ def _jobs(plan: TestPlan, options: NightlyOptions) -> tuple[int, list[Job]]:
             raise PtoError(
                 f"no run of regression {options.regression} is called {item!r}",
                 where="ITEMS= or --items", legal=f"names such as {jobs[0].key}, with * and ?",
-                remedy="DRY_RUN=1 or --dry-run lists them",
+                remedy="list them with DRY_RUN=1 or --dry-run",
             )  # fmt: skip
     if options.items:
         jobs = [job for job in jobs if any(fnmatchcase(job.key, x) for x in options.items)]

@@ -56,7 +56,7 @@ def array_bytes(data: NDArray[np.uint8], path: Path, where: str, dtype: str) -> 
         raise PtoError(
             f"{path} is not an array of numpy: {error}",
             where=where,
-            remedy="numpy.save writes one; a file of raw bytes has another suffix",
+            remedy="write it with numpy.save, or give raw bytes another suffix",
         ) from None
     if not isinstance(array, np.ndarray) or not array.size:
         raise PtoError(f"{path} holds no elements", where=where)

@@ -192,7 +192,7 @@ def prepare_all(
             raise PtoError(
                 f"{name} with {len(paths)} programs",
                 where=name,
-                remedy="it is for one program: run it alone, or write it in its setup file",
+                remedy="run the program alone, or write it in its setup file",
             )
     above = option_layer(options)
     found = []

@@ -187,7 +187,7 @@ def content(
             f"{source.path.name} is an archive of arrays",
             where=where,
             legal=".npy for one array; any other file is taken as it is",
-            remedy="numpy.save writes one array",
+            remedy="write one array with numpy.save",
         )
     return array_bytes(data, source.path, where, dtype) if source.path.suffix == ".npy" else data
 
@@ -246,5 +246,7 @@ def read_data(path: Path, where: str) -> Bytes:
     except ValueError as error:  # A null byte in its name.
         raise PtoError(f"cannot read {path}: {error}", where=where, remedy=remedy) from None
     if not data:
-        raise PtoError(f"{path} is empty", where=where, remedy="empty:BYTES leaves memory as it is")
+        raise PtoError(
+            f"{path} is empty", where=where, remedy="write empty:BYTES to leave the memory as it is"
+        )
     return np.frombuffer(data, dtype=np.uint8)

@@ -119,7 +119,7 @@ def ctrl_word(value: object, where: str = "") -> int:
         f"{value!r} is not a value of CTRL",
         where=where,
         legal=f"an integer 0..{most}",
-        remedy="'0x1000000000000' is an example",
+        remedy="give an integer, such as 0x1000000000000",
     )
 
 

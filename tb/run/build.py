@@ -159,7 +159,7 @@ def _defines(plan: BuildPlan) -> dict[str, object]:
                 raise PtoError(
                     f"macro {name} is {defines[name]!r} for one engine and {value!r} for another",
                     where=manifest.path,
-                    remedy="macros hold for all sources of a build: rename one of them",
+                    remedy="rename one of the macros: they hold for all sources of a build",
                 )
     return defines
 

@@ -43,7 +43,7 @@ def _share(value: str) -> None:
     if value != "all" and not (found and 1 <= int(found[1]) <= int(found[2])):
         raise PtoError(
             f"PTO_SHARE is {value!r}", where="PTO_SHARE=", legal="1/8 to 8/8, or all",
-            remedy="PTO_SHARE=1/8 is the default",
+            remedy="give a share, such as PTO_SHARE=1/8",
         )  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def _constraints(value: str) -> None:
     if reason := unfit(Path(value)):
         raise PtoError(
             f"CONSTRAINTS is {value!r}, which {reason}", where="CONSTRAINTS=",
-            legal="a Python file", remedy="docs/uvm.md has an example",
+            legal="a Python file", remedy="follow the example in docs/uvm.md",
         )  # fmt: skip
 
 

@@ -214,7 +214,7 @@ def yosys_program() -> Path:
             f"{MIN_YOSYS} or newer is on the PATH",
             where=str(wheel),
             legal=f"Yosys {MIN_YOSYS} or newer, or the wheel of requirements-test.lock",
-            remedy=".venv/bin/python -m tb.setup.install tests installs the wheel",
+            remedy="install the wheel: .venv/bin/python -m tb.setup.install tests",
         )
     return wheel
 

@@ -90,7 +90,7 @@ def _text(path: Path) -> str:
         raise PtoError(
             f"the counts of code coverage cannot be read: {error.strerror}",
             where=str(path),
-            remedy="a simulator that was killed writes none: see the run's record",
+            remedy="see the run's record: a simulator that was killed writes none",
         ) from None
     return data.decode("utf-8", errors="surrogateescape")
 

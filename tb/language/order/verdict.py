@@ -38,7 +38,7 @@ def hazard_option(text: str, where: str = "--hazard") -> Hazard:
         f"{where} is {text!r}",
         where=where,
         legal="error, warn, off",
-        remedy="without it a hazard inside one pipe is a warning, one of two pipes an error",
+        remedy="leave it out: then a hazard of one pipe is a warning, of two pipes an error",
     )
 
 

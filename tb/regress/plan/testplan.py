@@ -262,7 +262,7 @@ def load_testplan(
         from tb.run.testlist import load_plan
 
         planned = load_plan()
-    remedy = "tb/regress/plan/testplan.toml of the project is the default"
+    remedy = "leave out --plan for tb/regress/plan/testplan.toml of the project"
     text, data = read_toml(path, "the testplan", remedy)
     lines = _Lines(path, text)
     try:

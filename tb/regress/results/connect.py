@@ -176,7 +176,7 @@ def _opened(url: URL) -> Engine:
         raise StoreError(
             f"the driver of this database is not installed: {error}",
             where=shown(url),
-            remedy=".venv/bin/python -m tb.setup.install farm brings the one for PostgreSQL",
+            remedy="install the one for PostgreSQL: .venv/bin/python -m tb.setup.install farm",
         ) from None
 
 

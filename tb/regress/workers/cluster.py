@@ -45,7 +45,7 @@ def require() -> Any:
     except ImportError as error:
         raise PtoError(
             f"workers of a cluster need Dask: {error}",
-            remedy=".venv/bin/python -m tb.setup.install farm installs requirements-farm.lock",
+            remedy="install them: .venv/bin/python -m tb.setup.install farm",
         ) from None
     return distributed
 

@@ -156,4 +156,4 @@ def _of_schema(error: ValidationError, path: Path) -> PtoError:
     if first["type"].startswith("union_tag"):
         what = "workers.kind " + ("is missing" if "not_found" in first["type"] else "is unknown")
         legal = "local, dask, slurm, lsf, sge, pbs"
-    return PtoError(what, where=str(path), legal=legal, remedy="docs/farm.md lists the keys")
+    return PtoError(what, where=str(path), legal=legal, remedy="take a key of docs/farm.md")

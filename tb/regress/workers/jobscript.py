@@ -66,7 +66,7 @@ def _package() -> Any:
     except ImportError as error:
         raise PtoError(
             f"job systems need dask-jobqueue: {error}",
-            remedy=".venv/bin/python -m tb.setup.install farm installs requirements-farm.lock",
+            remedy="install them: .venv/bin/python -m tb.setup.install farm",
         ) from None
     finally:
         signal.signal(signal.SIGINT, before)

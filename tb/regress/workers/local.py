@@ -74,7 +74,7 @@ class _Keeper:
             raise PtoError(
                 f"workers cannot be started: {why}",
                 where=self._work,
-                remedy="`make doctor` checks the installation",
+                remedy="check the installation with `make doctor`",
             )
 
     def send(self, command: Job | str) -> None:
