@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wording of help texts, messages, docstrings, comments and pages: patterns that do not come back."""
+"""Wording of help texts, messages, docstrings, comments and pages: patterns to avoid."""
 
 from __future__ import annotations
 
