@@ -242,8 +242,7 @@ def test_the_same_tests_pass(sim: str, test: str, transactions: int) -> None:
 
 def test_a_byte_without_strobe_may_be_unknown() -> None:
     """WDATA of the first beat has X on lanes that no strobe enables."""
-    options = {"gm": "cocotbext", "transactions": 60, "seed": 1507566116}
-    assert_passed(run("random", sim="icarus", ops=("mte_ub_gm",), **options))
+    assert_passed(run("random", gm="cocotbext", transactions=60, seed=1507566116, sim="icarus"))
 
 
 # --- Stress, errors and resets on the reference engines: they pass, and the injections are counted
