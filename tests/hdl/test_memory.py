@@ -950,7 +950,7 @@ def test_files_that_are_no_mailbox(compiled: Path, tmp_path: Path) -> None:
     MailboxReader.create(good)
     with good.open("r+b") as file:
         file.write(b"X")
-    with pytest.raises(MailboxError, match="no mailbox of version"):
+    with pytest.raises(MailboxError, match="not a mailbox of version"):
         MailboxReader.open(good)
     for bad in (path, good, tmp_path / "missing"):
         done = child(compiled, "SimMemory.attach(library)", env={MAILBOX_ENV: str(bad)})
