@@ -52,7 +52,7 @@ def test_modules_beside_a_test_can_be_imported(tmp_path: Path) -> None:
         ("x = 1\n", ["has no class Mine", "there is no class"]),
         (
             "class Mine:\n    pass\n",
-            ["no test of this bench", "from tb.env.base_test import PtoTestBase"],
+            ["not a test of this bench", "from tb.env.base_test import PtoTestBase"],
         ),
         (
             "import nothing_of_that_name\nclass Mine:\n    pass\n",
