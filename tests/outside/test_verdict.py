@@ -246,4 +246,4 @@ def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = pto_dv("outside", "--json", str(tmp_path / "file/x.json"))
     assert done.returncode == 2
-    assert f"there is no folder {tmp_path / 'file'}" in done.stderr
+    assert f"cannot write {tmp_path / 'file/x.json'}" in done.stderr

@@ -164,7 +164,7 @@ def test_the_time_limit_ends_a_job(pool: LocalWorkers, tmp_path: Path) -> None:
 def test_a_worker_that_does_not_listen_is_killed(pool: LocalWorkers, tmp_path: Path) -> None:
     pool.submit(job("a", tmp_path, sleep=30.0, timeout=2.0, deaf=True, simulator="loose"))
     found = outcome_of(pool)
-    assert "did not end when asked to and was killed by SIGKILL" in found.error
+    assert "did not end on request and was killed by SIGKILL" in found.error
     simulator = read_pid(tmp_path / "a/1/simulator")
     until(lambda: not alive(simulator))
 
