@@ -134,6 +134,8 @@ class Dispatcher(uvm_driver):
         else:
             await self._cut(batch, reset)
         if self._stopped():
+            if not batch.offered:
+                self._note_offered(batch)
             count_unchecked(self.run.counts, batch, retired_too=True)
             return
         if faults:

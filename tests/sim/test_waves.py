@@ -103,9 +103,9 @@ def test_an_interrupted_run_keeps_what_it_has(sim: str, tmp_path: Path) -> None:
     record = run(folder, sim=sim, transactions=1_000_000, timeline=True)
     ending.join()
     assert (record.status, record.exit_code) == ("interrupted", 130)
+    # The request may come between two batches: then nothing is unchecked.
     counts = record.ops.values()
     assert record.transactions == sum(count.sent - count.unchecked for count in counts) > 0
-    assert sum(count.unchecked for count in counts) > 0
     assert record.bytes_checked > 0
     assert record.mismatches == record.protocol_errors == 0
     assert record.coverage.covered > 0
