@@ -15,10 +15,11 @@ def _alone(context: typer.Context, option: str, usage: str) -> None:
     """Checks that an option is there without another one or an op."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     given = [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
-    others = [name.strip("_") for name in given if name != option]
+    others = ["WHAT" if name == "what" else f"--{name.strip('_')}" for name in given]
+    others.remove(f"--{option}")
     if others:
         raise PtoError(
-            f"explain --{option} takes no other argument, and {', '.join(others)} is there",
+            f"explain --{option} takes no other argument, not {', '.join(others)}",
             where=f"--{option}",
             legal=usage,
             remedy=f"leave out the others, or --{option}",
