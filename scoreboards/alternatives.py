@@ -40,16 +40,16 @@ class Alternative:
         knobs: Knobs that differ from those of the run, as few as explain the op.
         slot: Slot of the op.
         status: The status that it expects, with the rule; empty if the run expects the same.
-        behind: First and last byte of a row that only one of the two profiles writes; None where
+        extra: First and last byte of a row that only one of the two profiles writes; None where
             both write the same bytes.
-        rows: Rows that follow each other without a gap and are counted as one in ``behind``.
+        rows: Rows that follow each other without a gap and are counted as one in ``extra``.
     """
 
     profile: Profile
     knobs: tuple[str, ...]
     slot: str
     status: str
-    behind: tuple[int, int] | None = None
+    extra: tuple[int, int] | None = None
     rows: int = 1
 
 
@@ -127,8 +127,8 @@ class Alternatives:
             if outcome is None:
                 return None
             status = _status(batch.block, index, expected, outcome)
-            behind = _behind(expected, outcome)
-            return Alternative(profile, run.differences(profile), slot, status, *behind)
+            extra = _extra(expected, outcome)
+            return Alternative(profile, run.differences(profile), slot, status, *extra)
 
         if alternative(run) is not None:
             # Another check failed: bytes are counted over ops, which may be explained.
@@ -204,7 +204,7 @@ def _status(block: OpBlock, index: int, expected: Outcome, outcome: Outcome) -> 
     return f"status RULE {rule_name(spec.rules, outcome.rule)}"
 
 
-def _behind(one: Outcome, other: Outcome) -> tuple[tuple[int, int] | None, int]:
+def _extra(one: Outcome, other: Outcome) -> tuple[tuple[int, int] | None, int]:
     """Returns the bytes after a row that one of two outcomes writes, and the rows of a group.
 
     Rows without a gap that are filled together are a single row of one outcome.
@@ -259,9 +259,9 @@ def _effects(one: Alternative, profile: Profile) -> str:
 
 def _bytes(one: Alternative, found: Mismatch | None) -> str:
     """Returns the bytes that differ, by their place in a row if the rows end elsewhere."""
-    if one.behind is not None:
+    if one.extra is not None:
         of = "row" if one.rows == 1 else f"group of {one.rows} rows"
-        return f"byte {one.behind[0]}..{one.behind[1]} of each {of}"
+        return f"byte {one.extra[0]}..{one.extra[1]} of each {of}"
     if found is None:
         return "bytes of the op"
     name, first = located(found.space, found.address)

@@ -145,10 +145,10 @@ class Expected:
         for op in ops[:at]:
             early = model.issue(op)
             if isinstance(op, CopyUbufToUbuf) and early.rule not in LOWERING_RULES:
-                says = f"rule {early.rule}" if early.rule else "it is legal"
+                reason = f"rule {early.rule}" if early.rule else "it is legal"
                 why = (
                     "stimulus and model disagree: a copy_ubuf_to_ubuf was not issued, the "
-                    f"model: {says}"
+                    f"model: {reason}"
                 )
                 objections.append(Objection("stimulus", why, "not issued"))
         outcome = model.issue(ops[at], legal=legal)

@@ -137,7 +137,7 @@ class RowMap:
         self._starts = starts[self._order]
 
     def inside(self, addresses: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tells for each address whether a row covers it."""
+        """Returns for each address whether a row covers it."""
         before = np.searchsorted(self._starts, addresses, side="right") - 1
         gap = addresses - self._starts[np.maximum(before, 0)]
         covered: NDArray[np.bool_] = (before >= 0) & (gap < self._footprint.length)

@@ -94,7 +94,7 @@ class FilledRows:
         return 0
 
     def explain(self, index: tuple[int, ...], byte: int | None, region: int = 0) -> Explanation:
-        """Tells data from fill, and the GM byte of each."""
+        """Separates data from fill, with the GM byte of each."""
         del region
         if byte is None:
             what = "row" if self.group == 1 else f"group of {self.group} rows"
@@ -111,13 +111,13 @@ class FilledRows:
         name = f"row {row}" if self.group > 1 else "the row"
         if at < self.rows.length:
             return Explanation(f"byte {at} of {name}", source + at)
-        behind = f"{at - self.rows.length} bytes after the end of {name}, "
+        place = f"{at - self.rows.length} bytes after the end of {name}, "
         if self.pad is not None:
-            return Explanation(f"{behind}pad")
-        behind += "knob tail = fill: "
+            return Explanation(f"{place}pad")
+        place += "knob tail = fill: "
         if not self.element:
-            return Explanation(f"{behind}0")
-        return Explanation(f"{behind}its first element", source + at % self.element)
+            return Explanation(f"{place}0")
+        return Explanation(f"{place}its first element", source + at % self.element)
 
 
 def filled(

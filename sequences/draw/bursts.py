@@ -41,7 +41,7 @@ INTERLEAVED = 0.3
 
 
 def bursts(opcode: Ints) -> Bools:
-    """Tells which ops are burst copies, ``bool[N]``."""
+    """Returns a mask of the burst copies, ``bool[N]``."""
     found: Bools = _IS_BURST[opcode] == 1
     return found
 

@@ -98,7 +98,7 @@ _FAMILY_COLUMNS = {family: tuple(layout) for family, layout in LAYOUTS.items()}
 
 
 def _has_shape(opcode: Ints) -> Bools:
-    """Tells which ops :meth:`CopyGenerator._shape` shapes; any other would be a NOP."""
+    """Returns a mask of the ops that :meth:`CopyGenerator._shape` shapes; others are NOPs."""
     shaped: Bools = strided(opcode) | bursts(opcode) | (opcode == MTE_GM_L1_FRAC.opcode)
     return shaped | loads(opcode) | fills(opcode)
 
@@ -210,7 +210,7 @@ class CopyGenerator:
         return shares
 
     def _aligned(self, moves: Moves) -> Bools:
-        """Tells which ops get the next alignment: those with a free place in GM."""
+        """Returns a mask of the ops that get the next alignment: those with a free place in GM."""
         store = moves.opcode == MTE_UB_GM.opcode
         load = (moves.opcode == MTE_GM_UB.opcode) & (moves.parent < 0)
         free: Bools = (store | load) & ~moves.nop & ~moves.far & ~moves.legacy

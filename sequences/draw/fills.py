@@ -19,7 +19,7 @@ WHOLE = 0.005
 
 
 def fills(opcode: Ints) -> Bools:
-    """Tells which ops are fills, ``bool[N]``."""
+    """Returns a mask of the fills, ``bool[N]``."""
     found: Bools = opcode == RAW_FILL_L1.opcode
     return found
 

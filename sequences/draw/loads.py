@@ -46,13 +46,13 @@ _COLUMN_SQUARES = np.array([1, 1, 2, 1])
 
 
 def loads(opcode: Ints) -> Bools:
-    """Tells which ops are loads of L0, ``bool[N]``."""
+    """Returns a mask of the loads of L0, ``bool[N]``."""
     found: Bools = _IS_LOAD[opcode] == 1
     return found
 
 
 def of_scales(opcode: Ints) -> Bools:
-    """Tells which ops load scales, ``bool[N]``."""
+    """Returns a mask of the loads of scales, ``bool[N]``."""
     found: Bools = _SCALES[opcode] == 1
     return found
 

@@ -58,7 +58,7 @@ SPREAD = 5
 
 
 def strided(opcode: Ints) -> Bools:
-    """Tells which ops are strided copies, ``bool[N]``."""
+    """Returns a mask of the strided copies, ``bool[N]``."""
     found: Bools = _IS_STRIDED[opcode] == 1
     return found
 
@@ -104,7 +104,7 @@ def _flat(rng: np.random.Generator, shapes: Shapes, index: Ints, most: Ints, who
 
 
 def _compact(rng: np.random.Generator, shapes: Shapes, free: Bools, any_length: Bools) -> Bools:
-    """Tells which of the copies ``free`` have rows without gaps.
+    """Returns a mask of the copies ``free`` that have rows without gaps.
 
     Half of those of ``any_length`` are very short, and some of these groups of an even number of
     rows are whole blocks. Their lengths and pads change in place. Only knob ``compact`` legal

@@ -117,7 +117,7 @@ class Format:
 
     Attributes:
         name: Its name.
-        mode: Mode with its suffix, or empty where no op is told.
+        mode: Mode with its suffix, or empty where the example names no op.
         to: Destination type.
         codes: Pairs of a value and its codes for each of ``SATS``.
         knobs: Values of knobs that the op holds for.
@@ -218,6 +218,6 @@ def _format_example(form: Format) -> Example:
 
 
 def conversion_examples() -> Iterator[Example]:
-    """Yields the examples of all conversions, then of the formats of which an op is told."""
+    """Yields the examples of all conversions, then of the formats for which an op is named."""
     yield from map(_conversion_example, conversions())
     yield from (_format_example(form) for form in formats() if form.mode)

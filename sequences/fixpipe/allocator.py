@@ -47,9 +47,9 @@ class Arena:
             elif kind < 0.3:
                 at = self.end - size
             elif kind < 0.6 and self._ends:
-                beside = rng.randrange(len(self._ends))
-                at = self._ends[beside] if rng.random() < 0.5 else self._starts[beside] - size
-                if at == self._ends[beside]:
+                neighbour = rng.randrange(len(self._ends))
+                at = self._ends[neighbour] if rng.random() < 0.5 else self._starts[neighbour] - size
+                if at == self._ends[neighbour]:
                     at += (residue - at) % unit
             else:
                 at = self.start + int(rng.random() * (spare + 1))

@@ -122,7 +122,7 @@ def _finite(words: Ints) -> Ints:
 
 
 def needs_scalar(vector: Bools, scale: Bools) -> Bools:
-    """Tells which ops have their M1 in the descriptor."""
+    """Returns a mask of the ops with M1 in the descriptor."""
     found: Bools = scale & ~vector
     return found
 

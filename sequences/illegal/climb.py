@@ -16,7 +16,7 @@ Fits = Callable[[Any], bool]
 
 
 def always(_: Any) -> bool:
-    """Tells of every op that it can be sent."""
+    """Accepts every op."""
     return True
 
 
@@ -25,7 +25,7 @@ class Climb:
     """The legal ops among which operands are moved.
 
     Attributes:
-        fits: Tells of a legal op and its descriptor whether the op is one of them.
+        fits: Decides by a legal op and its descriptor whether the op is one of them.
         nop: Whether they are NOPs, else ops that move something.
     """
 

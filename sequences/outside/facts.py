@@ -189,7 +189,7 @@ def _pad_11() -> _Fact:
 
 
 def _block_of(length: int) -> _Fact:
-    """A row of f32 that writes 96 bytes; those behind ``length`` have no stated value."""
+    """A row of f32 that writes 96 bytes; those after ``length`` have no stated value."""
     row = Bytes(Space.UB0, 0, _source(0, length))
     rest = (Written(Space.UB0, length, 96 - length),) if length < 96 else ()
     return _Fact((_load("f32", length, (1, length, 128)),), (row, *rest, Kept(Space.UB0, 96, 160)))

@@ -122,17 +122,17 @@ def output_errors() -> Iterator[None]:
 
 def of_typer(error: typer.TyperException) -> PtoError:
     """Returns an error of the library of the command line with its place and what is legal."""
-    said = error.format_message().rstrip(".")
+    text = error.format_message().rstrip(".")
     context: Any = getattr(error, "ctx", None)
     inside = context is not None and context.parent is not None
     command = f"pto-dv {context.info_name}" if inside else "pto-dv"
     names = [max(param.opts, key=len) for param in context.command.params] if inside else COMMANDS
-    option = re.search(r"'(--?[\w-]+|[a-z_]+)'", said)
+    option = re.search(r"'(--?[\w-]+|[a-z_]+)'", text)
     legal = ", ".join(names) or "no argument and no option"
     if broken := getattr(error.__cause__, "errors", None):  # of pydantic
-        said, legal = breach({**broken()[0], "loc": ("",)}, option[1] if option else said, None)
+        text, legal = breach({**broken()[0], "loc": ("",)}, option[1] if option else text, None)
     return PtoError(
-        said,
+        text,
         where=f"{command} {option[1]}" if option and inside else command,
         legal=legal,
         remedy=f"{command} --help describes them",

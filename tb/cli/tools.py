@@ -13,7 +13,7 @@ from tb.cli import options as opt
 
 
 def doctor(json: opt.Json = None) -> None:
-    """Say what tools are found, which versions, what is missing and how to get it."""
+    """List the tools found, their versions, and how to install what is missing."""
     from tb.setup.doctor import doctor_command
 
     raise typer.Exit(doctor_command(json))

@@ -99,11 +99,11 @@ def read_toml(path: Path, what: str, remedy: str) -> tuple[str, dict[str, Any]]:
             f"{what} is nested too deep", where=where, remedy="take brackets out"
         ) from None
     except ValueError as error:  # With TOMLDecodeError, and integers of thousands of digits.
-        said = str(error)
-        if found := re.search(r" \(at line (\d+), column (\d+)\)$", said):
-            said, where = said[: found.start()], f"{path}:{found[1]}:{found[2]}"
+        message = str(error)
+        if found := re.search(r" \(at line (\d+), column (\d+)\)$", message):
+            message, where = message[: found.start()], f"{path}:{found[1]}:{found[2]}"
         raise PtoError(
-            f"{what} is not TOML: {said}", where=where, remedy="correct the text there"
+            f"{what} is not TOML: {message}", where=where, remedy="correct the text there"
         ) from None
 
 

@@ -65,7 +65,7 @@ DERIVED: Derived = {
 }
 
 
-def _beside(number: int, v: Ops) -> Ints:
+def _active_with(number: int, v: Ops) -> Ints:
     others = v.active[:, number] - (v.slot == number)
     return np.where(others > 0, 0, NOT_SAMPLED)
 
@@ -87,7 +87,7 @@ def _points() -> list[Row]:
               "slot of the op before in the block", ops=ALL),
         codes("busy_slots", _BUSY, lambda v: (v.active > 0).sum(axis=1) - 1,
               "slots with ops in the block", ops=ALL),
-        *[codes(name, ["active"], partial(_beside, number),
+        *[codes(name, ["active"], partial(_active_with, number),
                 f"another op of {SLOTS[number]} in the block", ops=ALL)
           for number, name in enumerate(_BESIDE)],
         ranges("wait", WAIT_LOWS, "gap", "idle clocks before it", ops=ALL),

@@ -184,12 +184,12 @@ def _check_one(manifest: Manifest) -> bool:
     found = check_ports(manifest, widths)
     print(*found, sep="\n", end="\n" if found else "")
     count = Counter(item.severity for item in found)
-    said = ", ".join(counted(number, severity) for severity, number in count.items())
-    lines = [said]
+    summary = ", ".join(counted(number, severity) for severity, number in count.items())
+    lines = [summary]
     if not count["error"]:
         ports = f"{len(ports_of(manifest.slot))} ports as the contract has them"
         at = f"at {counted(len(widths), 'combination')} of widths"
-        lines = [", ".join(filter(None, (ports, at, said))), _profile(manifest)]
+        lines = [", ".join(filter(None, (ports, at, summary))), _profile(manifest)]
         if manifest.black_boxes:
             lines.append(f"did not look into black boxes {', '.join(manifest.black_boxes)}")
         if manifest.simulators != SIMULATOR_NAMES:
@@ -205,12 +205,12 @@ def _profile(manifest: Manifest) -> str:
         return f"no knob of a profile concerns slot {manifest.slot}"
     claim = manifest.claim
     values = ", ".join(f"{name} = {getattr(claim, name)}" for name in manifest.knobs)
-    said = f"claims profile {claim} ({values})"
+    summary = f"claims profile {claim} ({values})"
     if not manifest.profile:
-        said = f"names no profile, which claims {claim} ({values})"
+        summary = f"names no profile, which claims {claim} ({values})"
     if manifest.knob_parameters:
-        said += f"; a run sets {', '.join(manifest.knob_parameters)} by parameters"
-    return said
+        summary += f"; a run sets {', '.join(manifest.knob_parameters)} by parameters"
+    return summary
 
 
 def _shown(path: Path) -> str:
@@ -389,17 +389,17 @@ class _Check:
     def _shapes(self, widths: Sequence[Widths], lacking: set[str]) -> Iterator[Finding]:
         """Yields ports of a wrong direction, type or width, each once."""
         slot = self.manifest.slot
-        told: set[str] = set()
+        reported: set[str] = set()
         for combination in widths:
             top = self._top(self._compiled(combination))
             there = self._there(top) if top else {}
             for wanted in ports_of(slot):
                 port = there.get(wanted.name)
-                if port is None or wanted.name in told:
+                if port is None or wanted.name in reported:
                     continue
                 what = self._shape(port, wanted, combination, lacking)
                 if what:
-                    told.add(wanted.name)
+                    reported.add(wanted.name)
                     yield self._error(port, f"port {wanted.name} {what}")
 
     def _shape(self, port: Any, wanted: Port, widths: Widths, lacking: set[str]) -> str:
@@ -476,7 +476,7 @@ class _Check:
 
     def _complaints(self, compilation: Compilation, missing: set[str]) -> Iterator[Finding]:
         """Yields the errors of elaboration, less those that follow from missing ports."""
-        told = 0
+        reported = 0
         for item in self._diagnostics(compilation):
             if not item.isError() and item.code != Diags.Redefinition:
                 continue
@@ -488,8 +488,8 @@ class _Check:
                     f"module {item.args[0]} is in none of the sources: "
                     "name its file in `sources` or in a file list, or it in `black_boxes`",
                 )
-            elif told < SHOWN:
-                told += 1
+            elif reported < SHOWN:
+                reported += 1
                 yield self._complaint("warning", item)
 
     def _doubts(

@@ -176,13 +176,13 @@ def _check(name: str, slot: str, ops: Iterable[str], language: str) -> None:
             remedy="--folder PATH writes it elsewhere",
         )
     if name.lower().startswith("pto_") or _is_keyword(name):
-        whose = (
+        owner = (
             "the bench's own names begin so"
             if name.lower().startswith("pto_")
             else "a word of SystemVerilog"
         )
         raise PtoError(
-            f"{name!r} cannot be the name of a module: {whose}",
+            f"{name!r} cannot be the name of a module: {owner}",
             where="NAME",
             remedy=f"choose another name, such as my_{name.lower().removeprefix('pto_')}",
         )

@@ -172,15 +172,15 @@ def look_at_test(path: Path, class_name: str) -> UserTest:
         ) from None
     lines = done.stdout.splitlines()
     try:
-        said: Any = json.loads(lines[-1]) if lines else None
+        answer: Any = json.loads(lines[-1]) if lines else None
     except ValueError:
-        said = None
-    if not isinstance(said, dict):
+        answer = None
+    if not isinstance(answer, dict):
         tail = "\n".join(done.stderr.splitlines()[-6:])
         raise PtoError(f"{path.name} ended Python while it was imported\n{tail}", where=str(path))
-    if "what" in said:
-        raise PtoError(**said)
-    return UserTest.model_validate(said)
+    if "what" in answer:
+        raise PtoError(**answer)
+    return UserTest.model_validate(answer)
 
 
 def _describe(path: Path, class_name: str) -> dict[str, Any]:
@@ -217,13 +217,16 @@ def main() -> None:
     """Prints the attributes of the test that the command line names."""
     path, class_name = Path(sys.argv[1]), sys.argv[2]
     try:
-        said = _describe(path, class_name)
+        answer = _describe(path, class_name)
     except PtoError as error:
-        said = vars(error)
+        answer = vars(error)
     except BaseException as error:  # Any error of the file is reported.
         lines = traceback.format_exception_only(error)
-        said = {"what": f"{path.name} cannot be imported: {lines[-1].strip()}", "where": str(path)}
-    print(f"\n{json.dumps(said)}", flush=True)
+        answer = {
+            "what": f"{path.name} cannot be imported: {lines[-1].strip()}",
+            "where": str(path),
+        }
+    print(f"\n{json.dumps(answer)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -118,10 +118,10 @@ class _Canvas:
             # A gap stands for another stack, and for lines that are left out.
             if stack != before[0] or number > before[1] + 1:
                 y += GAP
-            beside = list(lines)
-            address = hex_address(tile.space, located(tile.space, beside[0].address)[1])
+            around = list(lines)
+            address = hex_address(tile.space, located(tile.space, around[0].address)[1])
             found.append(_text(self.left + LABEL - 8, y + 12, address, "at"))
-            for line in beside:
+            for line in around:
                 found += self._line(line, y)
             before, y = (stack, number), y + LINE
         if tile.left_out:
@@ -166,10 +166,10 @@ class _Canvas:
         x, width = self.x(line.panel, cell.x), max(1.5, cell.size * self.scale)
         arrow = "to" if self.tile.source else "from"
         where = place(self.tile.space, cell.start, cell.size)
-        told = f"{where}, {cell.size} B: {cell.kind}"
+        label = f"{where}, {cell.size} B: {cell.kind}"
         if cell.other:
-            told += f", {arrow} {cell.other}" if " 0x" in cell.other else f", {cell.other}"
-        return _bar(name, x, at, width, told)
+            label += f", {arrow} {cell.other}" if " 0x" in cell.other else f", {cell.other}"
+        return _bar(name, x, at, width, label)
 
 
 def _name(tile: Tile) -> str:

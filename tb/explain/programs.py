@@ -194,9 +194,11 @@ class _Seen:
                 executions.setdefault((step.place, step.core), []).append(named)
         for key, every in executions.items():
             number = min(self.run, len(every)) if only is None else 1
-            self._found.setdefault(key, self._told(every[number - 1], number, len(every), only))
+            self._found.setdefault(
+                key, self._explained(every[number - 1], number, len(every), only)
+            )
 
-    def _told(self, one: Chosen, number: int, count: int, only: set[Place] | None) -> Chosen:
+    def _explained(self, one: Chosen, number: int, count: int, only: set[Place] | None) -> Chosen:
         notes = (*self.notes, *one.notes) if moves_data(one) else one.notes
         if only is not None:
             return replace(one, notes=(*notes, NOT_TAKEN), times=0)
@@ -219,8 +221,8 @@ class _Seen:
         states: defaultdict[int, RegisterState] = defaultdict(RegisterState)
         for step in walked.steps:
             if isinstance(step, Compute):
-                told = other(step.name.removeprefix("pto."))
-                yield step, replace(told, notes=product_notes(step.op))
+                shown = other(step.name.removeprefix("pto."))
+                yield step, replace(shown, notes=product_notes(step.op))
             elif isinstance(step, Move):
                 moves = not isinstance(step.op, LegacySet | CtrlOp)
                 lowering = step.lowering if moves else issued(step.op, states[step.core])
@@ -248,12 +250,12 @@ class _Seen:
         return found
 
 
-def _written(source: Source, told: set[Place]) -> list[Chosen]:
+def _written(source: Source, shown: set[Place]) -> list[Chosen]:
     """Returns the ops with a sentence that are not listed yet: flags, signals, fences."""
     found = []
     for op in source.module.walk():
         name, place = op.name.removeprefix("pto."), source.place(op)
-        if name != op.name and place not in told and sentence(name):
+        if name != op.name and place not in shown and sentence(name):
             found.append(other(name, place))
     return found
 

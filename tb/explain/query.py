@@ -99,9 +99,9 @@ def _number(text: str) -> int:
     return int(text, 16 if text.lower().startswith("0x") else 10)
 
 
-def answers(op: Explained, asked: Question) -> tuple[Answer, ...]:
+def answers(op: Explained, wanted: Question) -> tuple[Answer, ...]:
     """Returns the answers of an op, one for each memory that it touches, or that it is none."""
-    found = [_answer(op, space, asked.first, asked.last) for space in asked.spaces]
+    found = [_answer(op, space, wanted.first, wanted.last) for space in wanted.spaces]
     return tuple([one for one in found if one.touched] or found[:1])
 
 

@@ -213,9 +213,9 @@ def op_lines(op: Explained, shown: Iterable[str], most: int) -> Iterator[Line]:
     for note in op.notes:
         yield f"  note: {note}", ""
     yield f"  verdict: {op.verdict}", GOOD if op.status in FINE else BAD
-    said = {"rules": op.rules, "registers": op.words}
+    given = {"rules": op.rules, "registers": op.words}
     for name in SECTIONS:
-        if name in shown and (not op.bare or said.get(name)):
+        if name in shown and (not op.bare or given.get(name)):
             title, section = SECTIONS[name]
             yield title, HEAD
             yield from section(op, most)

@@ -67,10 +67,10 @@ class Violation:
 
     def __post_init__(self) -> None:
         """Takes both parts from the message, unless they are given."""
-        told, sentence = self.message, str(self.message)
+        stated, sentence = self.message, str(self.message)
         parts = (sentence, self.rule.title)
-        if isinstance(told, Breach):
-            parts = (told.what, told.legal)
+        if isinstance(stated, Breach):
+            parts = (stated.what, stated.legal)
         object.__setattr__(self, "message", sentence)
         object.__setattr__(self, "what", self.what or parts[0])
         object.__setattr__(self, "legal", self.legal or parts[1])

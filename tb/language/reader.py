@@ -44,8 +44,8 @@ class Source:
     """A program that was read.
 
     Attributes:
-        module: The ops; :func:`written` and the classes of :mod:`tb.language.dialect.others` tell
-            their meaning.
+        module: The ops; :func:`written` and the classes of :mod:`tb.language.dialect.others`
+            distinguish their meaning.
         file: Name of the file.
         text: Its text.
         offsets: Offset of the name of each op; :meth:`place` converts them to lines and columns.

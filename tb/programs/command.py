@@ -114,8 +114,8 @@ class ProgramFiles:
     def collect(self, record: RunRecord, folder: Path) -> None:
         """Prints a summary, and writes the outputs of a run that has passed."""
         record.programs = [report(one) for one in self.programs]
-        for said in record.programs:
-            said.verdict = "pass" if record.exercised.get(said.path) else "fail"
+        for row in record.programs:
+            row.verdict = "pass" if record.exercised.get(row.path) else "fail"
         record.refused = [one.entry() for one in self.refused]
         record.counts = ProgramCounts.of(record.programs, record.refused)
         wanted = [output for one in self.programs for output in one.outputs]
@@ -125,8 +125,8 @@ class ProgramFiles:
                 record.message = f"{record.message}; not written: {names}".removeprefix("; ")
             return
         try:
-            for one, said in zip(self.programs, record.programs, strict=True):
-                said.outputs = write_outputs(one.outputs, folder)
+            for one, row in zip(self.programs, record.programs, strict=True):
+                row.outputs = write_outputs(one.outputs, folder)
         except PtoError as error:
             record.status = "error"
             record.message = str(error)
@@ -198,10 +198,10 @@ def prepare_all(
     found = []
     for number, path in enumerate(paths):
         with refusing(path, refused):
-            beside = Path(options.setup) if options.setup else setup_beside(path)
-            file = read_setup(beside) if beside else Layer()
-            asked = request(path, file, above, options.schedules)
-            found.append(prepare(asked, number, manifests))
+            setup_file = Path(options.setup) if options.setup else setup_beside(path)
+            file = read_setup(setup_file) if setup_file else Layer()
+            needed = request(path, file, above, options.schedules)
+            found.append(prepare(needed, number, manifests))
     check_targets(
         (output for one in found for output in one.outputs),
         (path for one in found for path in one.inputs),

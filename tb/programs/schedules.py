@@ -196,7 +196,7 @@ def _sequence(
     turn = {core: number for number, core in enumerate(schedule.cores)}
     steps = trace.steps
     missing = dict.fromkeys(order.sequence, 0)
-    behind: dict[int, list[int]] = {}
+    followers: dict[int, list[int]] = {}
     last: dict[Lane, int] = {}
 
     def key(index: int) -> tuple[bool, int, int, int]:
@@ -210,7 +210,7 @@ def _sequence(
         before.update(one for one in order.held.get(index, ()) if _kept(steps[one], steps[index]))
         missing[index] = len(before)
         for one in before:
-            behind.setdefault(one, []).append(index)
+            followers.setdefault(one, []).append(index)
         last[lane] = index
     ready = [key(index) for index, count in missing.items() if not count]
     heapify(ready)
@@ -218,7 +218,7 @@ def _sequence(
     while ready:
         index = order.sequence[heappop(ready)[-1]]
         found.append(index)
-        for one in behind.get(index, ()):
+        for one in followers.get(index, ()):
             missing[one] -= 1
             if not missing[one]:
                 heappush(ready, key(one))

@@ -192,7 +192,7 @@ def report_of(record: RunRecord, check: Signature) -> str:
     return next(filter(None, (*texts, record.message)), title(check))
 
 
-def smallest(one: Failing, judge: Judge, say: Callable[[str], None]) -> Case:
+def smallest(one: Failing, judge: Judge, show: Callable[[str], None]) -> Case:
     """Returns the smallest case that was found.
 
     Raises:
@@ -215,7 +215,7 @@ def smallest(one: Failing, judge: Judge, say: Callable[[str], None]) -> Case:
         ("profile", _default_profile),
     ):
         case = step(case, judge)
-        say(
+        show(
             f"{name:<9}{counted(len(case.ops), 'op')}, {counted(len(case.steps), 'step')}, "
             f"{counted(judge.simulations, 'simulation')}, {judge.elapsed:.1f} s"
         )
@@ -293,7 +293,7 @@ def shrink(
     folder: Path,
     target: Path,
     seconds: float,
-    say: Callable[[str], None] = print,
+    show: Callable[[str], None] = print,
 ) -> Shrunk:
     """Makes a failing program small, and writes it.
 
@@ -304,7 +304,7 @@ def shrink(
         folder: Place of candidates and their runs.
         target: The result; its setup and memory contents are written beside it.
         seconds: Limit of the search.
-        say: Prints a line.
+        show: Prints a line.
 
     Raises:
         PtoError: it cannot be made small, or the result cannot be written.
@@ -316,9 +316,9 @@ def shrink(
             legal="a failure of the comparison of engines and model, of a protocol rule, or a hang",
             remedy="correct the program, its data or the check",
         )
-    say(f"failure  {title(one.check)}")
+    show(f"failure  {title(one.check)}")
     judge = Judge(run, machine, folder, one.check, one.warned, seconds)
-    case = smallest(one, judge, say)
+    case = smallest(one, judge, show)
     settings = one.settings.model_copy(update={"profile": case.profile})
     command = replay_command(settings, target)
     head = [title(one.check), judge.report(case).splitlines()[0], f"repeat: {command}"]
@@ -326,15 +326,15 @@ def shrink(
     if not case.job.loads:
         target.with_suffix(MEMORY_SUFFIX).unlink(missing_ok=True)
     if judge.ended:
-        say(f"The limit of {seconds:.0f} s has ended the search.")
-    say(f"shrunk   {size_text(one.case)}")
-    say(f"to       {size_text(case)}")
-    say(f"in       {judge.elapsed:.1f} s, {counted(judge.simulations, 'simulation')}")
-    say(f"written  {relative(target)}")
-    say(f"repeat   {command}")
+        show(f"The limit of {seconds:.0f} s has ended the search.")
+    show(f"shrunk   {size_text(one.case)}")
+    show(f"to       {size_text(case)}")
+    show(f"in       {judge.elapsed:.1f} s, {counted(judge.simulations, 'simulation')}")
+    show(f"written  {relative(target)}")
+    show(f"repeat   {command}")
     found = differences(target, {**machine, "profile": case.profile}, run, folder)
     for line in found:
-        say(f"differs  {line}")
+        show(f"differs  {line}")
     _write(case, target, [*head, *(f"differs: {line}" for line in found)])
     return Shrunk(
         program=relative(target),

@@ -92,8 +92,8 @@ def shrink_input(
         else:
             machine = machine_of(record.settings)
             one = _of_run(path, record, machine, run, folder)
-        beside = path if path.is_dir() else path.parent
-        return shrink(one, machine, run, folder, out or beside / NAME, seconds)
+        home = path if path.is_dir() else path.parent
+        return shrink(one, machine, run, folder, out or home / NAME, seconds)
 
 
 def machine_of(settings: RunSettings) -> dict[str, Any]:

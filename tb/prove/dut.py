@@ -27,7 +27,7 @@ from tb.dut.sources import verilog_of
 from tb.dut.widths import Widths, run_widths
 from tb.harness.protocol import RULES
 from tb.isa.ops import OPS
-from tb.prove.rtl import CIRCUIT, REACH, compile_wheel, run_abc, run_yosys, tell
+from tb.prove.rtl import CIRCUIT, REACH, compile_wheel, run_abc, run_yosys, trace
 from tb.run.console import Console
 from tb.setup import tools
 
@@ -235,9 +235,9 @@ def prepare(
     started = time.monotonic()
     code, output = run_yosys(script, folder / "prepare.ys", seconds)
     if code and code != tools.LATE:
-        said = [line for line in output.splitlines() if "ERROR" in line] or [output[-500:]]
+        refused = [line for line in output.splitlines() if "ERROR" in line] or [output[-500:]]
         raise PtoError(
-            f"Yosys cannot read {manifest.title}: {said[-1].strip()}",
+            f"Yosys cannot read {manifest.title}: {refused[-1].strip()}",
             where=str(folder / "prepare.ys"),
             legal="the part of SystemVerilog that `read_verilog -sv` of Yosys takes",
             remedy="rewrite the line that it names; the script runs alone with `yosys -s`",
@@ -343,7 +343,7 @@ def story(
     run_abc(f"read_aiger {folder}/{label}.aig; {search}", folder / f"{label}.ys", limit)
     if not (ROOT / folder / f"{label}.cex").is_file():
         return None
-    return tell(folder, label, "all")[1]
+    return trace(folder, label, "all")[1]
 
 
 def verdicts(

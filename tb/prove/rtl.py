@@ -185,7 +185,7 @@ def compile_wheel(console: Console) -> float:
     Raises:
         ToolError: Yosys is missing, or does not start.
     """
-    program, started, compiles, said = yosys_program(), time.monotonic(), False, ""
+    program, started, compiles, last = yosys_program(), time.monotonic(), False, ""
     command: list[str | Path] = [program, "-V"]
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -197,7 +197,7 @@ def compile_wheel(console: Console) -> float:
             stack.callback(late.cancel)
             assert process.stderr is not None
             for line in process.stderr:
-                said = line.strip() or said
+                last = line.strip() or last
                 if "Preparing to run" in line and not compiles:
                     compiles = True
                     console.say(
@@ -207,7 +207,7 @@ def compile_wheel(console: Console) -> float:
     seconds = time.monotonic() - started
     if process.returncode:
         raise ToolError(
-            f"Yosys does not start: {said or f'exit code {process.returncode}'}",
+            f"Yosys does not start: {last or f'exit code {process.returncode}'}",
             where=str(program),
             legal=f"a start within {COMPILE_SECONDS} s",
             remedy=f"run `{program} -V` and correct what it reports",
@@ -289,7 +289,7 @@ def decide(unit: Unit, variant: str, folder: Path, seconds: float, label: str) -
         if engine == "dprove" and verdict == REFUTED:
             verdict = UNDECIDED  # Without a counterexample that can be written.
     (ROOT / "sm01.aig").unlink(missing_ok=True)  # Of `dprove`.
-    clocks, story = tell(folder, label, label) if verdict == REFUTED else (0, None)
+    clocks, story = trace(folder, label, label) if verdict == REFUTED else (0, None)
     return Finding(unit.name, variant, label, verdict, time.monotonic() - started, clocks, story)
 
 
@@ -310,7 +310,7 @@ def judged(status: str, unsat: str) -> str:
     return unsat if "snl_UNSAT" in status else REFUTED if "snl_SAT" in status else UNDECIDED
 
 
-def tell(folder: Path, label: str, circuit: str) -> tuple[int, Path]:
+def trace(folder: Path, label: str, circuit: str) -> tuple[int, Path]:
     """Writes a counterexample as values of the inputs, clock by clock, and as a waveform.
 
     Args:

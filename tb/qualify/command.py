@@ -170,7 +170,7 @@ def _qualify(
 def _explained(
     campaign: Campaign, sources: Sources, known: Mapping[str, Verdict]
 ) -> Iterator[tuple[Mutant, str]]:
-    """Tells of mutants that no test kills why they are not fault; nothing where that is unknown."""
+    """Gives the reason why mutants that no test kills are not faults; none where it is unknown."""
     reasons = read_toml(EQUIVALENTS, "list of equivalent mutants", "restore it")[1]
     results = {name: verdict.result for name, verdict in known.items()}
     for mutant in campaign.engine.mutants:

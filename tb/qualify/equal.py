@@ -42,7 +42,7 @@ def equivalent(
     profiles: Sequence[Profile],
     folder: Path,
 ) -> Iterator[tuple[Mutant, bool]]:
-    """Tells of each mutant whether it is proven to be no fault.
+    """Decides for each mutant whether it is proven to be equivalent.
 
     Args:
         sources: Sources of the engines.
@@ -71,8 +71,8 @@ def equivalent(
             remedy="run the script alone with `yosys -s`: it names a line",
         )
     with ThreadPoolExecutor(2) as pool:
-        told = pool.map(partial(_equivalent, sources, engines, folder), mutants)
-        yield from zip(mutants, told, strict=True)
+        reasons = pool.map(partial(_equivalent, sources, engines, folder), mutants)
+        yield from zip(mutants, reasons, strict=True)
 
 
 def circuit(folder: Path, manifest: Manifest, values: Mapping[str, int | str]) -> dict[str, str]:

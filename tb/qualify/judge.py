@@ -202,7 +202,7 @@ class Campaign:
             inputs=self.inputs[profile],
         )
 
-    def told(self) -> Plain:
+    def plain_run(self) -> Plain:
         """Returns the report of the last run of this process."""
         log = (self.folder / LOG).read_text(errors="replace")
         differs = re.findall(rf"^{PLUSARG} (\d+) differs$", log, re.MULTILINE)
@@ -225,7 +225,7 @@ def plain(campaign: Campaign, stage: Stage, warm: WarmSimulator) -> Plain:
             where=", ".join(one.title for one in campaign.engine.manifests),
             remedy="correct the engine, or leave the test out with --tests",
         )
-    return campaign.told()
+    return campaign.plain_run()
 
 
 def judge(
@@ -250,7 +250,7 @@ def judge(
         if record.status != "pass":
             how = title(signature(record))
             return Verdict(mutant.name, KILLED, test, how, record.transactions, spent)
-        if campaign.told().outputs != of_plain.outputs:
+        if campaign.plain_run().outputs != of_plain.outputs:
             how = how if how.startswith(AT_OUTPUT) else f"{AT_OUTPUT} in {test}"
         elif how.endswith("no test"):
             # Without a digest nobody knows of the outputs.

@@ -54,11 +54,11 @@ package pto_mutants;
   endfunction
   int number = chosen();
 
-  // What is told is kept in C++: the model would look for changes of a variable after each step.
+  // The flags stay in C++: the model would look for changes of a variable after each step.
   function automatic bit see(input int mutant, input bit differs);
     if (differs && number == 0)
-      $c("{{ static bool told[{MOST + 1}]; if (!told[", mutant, "]) VL_PRINTF(\\"{PLUSARG} %d ",
-         "differs\\\\n\\", ", mutant, "); told[", mutant, "] = true; }}");
+      $c("{{ static bool seen[{MOST + 1}]; if (!seen[", mutant, "]) VL_PRINTF(\\"{PLUSARG} %d ",
+         "differs\\\\n\\", ", mutant, "); seen[", mutant, "] = true; }}");
     return number == mutant;
   endfunction
 
@@ -170,9 +170,11 @@ class Sources:
         tree, self._sources = parse(manifests)
         broken = [item for item in tree.diagnostics if item.isError()]
         if broken:
-            said = DiagnosticEngine.reportAll(self._sources, broken[:1]).strip().splitlines()[0]
+            diagnostic = (
+                DiagnosticEngine.reportAll(self._sources, broken[:1]).strip().splitlines()[0]
+            )
             raise PtoError(
-                f"{self.title} cannot be parsed: {said}",
+                f"{self.title} cannot be parsed: {diagnostic}",
                 where=", ".join(str(one.path) for one in manifests),
                 legal="the SystemVerilog that `pto-dv check-dut` takes",
                 remedy="correct the source, or leave the engine out",

@@ -129,7 +129,7 @@ def _knobs(field: str) -> str:
 
 
 def message_signature(kind: str, message: str) -> Signature:
-    """Returns the signature of what left no failure behind: a crash, a lost or broken record."""
+    """Returns the signature of a run without a failure: a crash, a lost or broken record."""
     return Signature(kind, field=phrase(message))
 
 

@@ -341,7 +341,7 @@ class Coordinator:
     # --- reruns ------------------------------------------------------------------------------
 
     def _take_up_reruns(self) -> None:
-        """Asks for reruns that an earlier call did not come to."""
+        """Requests the reruns that an earlier call did not reach."""
         for bucket in history.buckets(self.store, self.regression):
             self._seen.add(bucket.id)
             run_id = bucket.example_run.id

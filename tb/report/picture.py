@@ -159,7 +159,7 @@ def _dump(space: str, rows: Sequence[_Row]) -> tuple[tuple[Line, ...], int]:
     """Returns lines with wrong bytes and one line around them, and how many are left out."""
     lines: list[Line] = []
     more = 0
-    behind = None
+    following = None
     for row in rows:
         wrong = set(row.wrong)
         shown = sorted(
@@ -174,10 +174,10 @@ def _dump(space: str, rows: Sequence[_Row]) -> tuple[tuple[Line, ...], int]:
             if len(lines) >= MOST_LINES:
                 more += any(_line(row, at) == number for at in wrong)
                 continue
-            if lines and number != behind:
+            if lines and number != following:
                 lines.append(Line(""))
             lines.append(_text(space, row, number, wrong))
-            behind = number + 1
+            following = number + 1
     return tuple(lines), more
 
 
@@ -231,7 +231,7 @@ def summary(picture: Picture) -> Iterator[str]:
 
 
 def _moved(rows: Sequence[_Row], wrong: dict[int, tuple[int, int]]) -> Iterator[str]:
-    """Says by how much data is out of place, when all wrong bytes that can be looked up agree."""
+    """Returns how far data is out of place, where all wrong bytes that are found agree."""
     if len(wrong) < 8 or len({actual for _, actual in wrong.values()}) < 4:
         return
     wanted = {row.address + at: byte for row in rows for at, byte in enumerate(row.expected)}

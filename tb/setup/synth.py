@@ -141,11 +141,11 @@ def synthesize(yosys: Path, top: Top, width: int) -> list[Row]:
     file = reports / "script.ys"
     (ROOT / file).write_text(script(top, width, units, reports))
     code, output = tools.run([yosys, "-q", "-s", file], {}, ROOT)
-    said = [line for line in output.splitlines() if line.strip() and not HARMLESS.search(line)]
-    if code or said:
+    problems = [line for line in output.splitlines() if line.strip() and not HARMLESS.search(line)]
+    if code or problems:
         raise PtoError(
             f"synthesis of {top.name} at {width} bits: "
-            + ("\n".join(said[-20:]) or f"exit {code}"),
+            + ("\n".join(problems[-20:]) or f"exit {code}"),
             where=str(file),
             remedy="correct the Verilog; the script runs alone with `yosys -s`",
         )

@@ -441,7 +441,7 @@ ORDERED: dict[str, tuple[str, str, list[str]]] = {
     ),
     "IB-07: the waits may all come after set 16": (
         many(raised("FIX", 2), count=16), many(awaited("MTE3", 2), count=16),
-        ["IB-07 set 16 signal 2 cube core vector core 0 nothing waited for more than 0"],
+        ["IB-07 set 16 signal 2 cube core vector core 0 not known waited for more than 0"],
     ),
     "an answer of each signal bounds its counter": (
         many(raised("FIX", 2), awaited("FIX", 3), count=40),

@@ -199,6 +199,21 @@ def test_what_needs_a_look_comes_first(view: RegressionView, report: Path) -> No
     assert by == sorted(by, key=who.index), "what nobody exercised"
 
 
+def test_each_entry_of_the_specification_links_to_its_text(
+    view: RegressionView, report: Path
+) -> None:
+    page = report.with_name("spec.html").read_text()
+    links = set(re.findall(r'href="(spec/[^"]+)"', page))
+    assert page.count('href="spec/') == len(view.spec)
+    for row in view.spec:
+        if row.kind == "rule":
+            assert f"spec/{Path(row.where).stem}.html#{row.name}" in links
+    text = text_of(report.with_name("spec") / "nd2nz.html")
+    assert "ND-L08" in text
+    assert "<table>" not in text, "rendered, not escaped"
+    assert '<tr id="ND-L08">' in (report.with_name("spec") / "nd2nz.html").read_text()
+
+
 def test_a_first_regression_run_has_nothing_to_compare_with(
     good: RegressionView, tmp_path: Path
 ) -> None:
@@ -402,7 +417,8 @@ def test_the_overview_of_a_bad_regression_run_stays_short(
 
 
 def test_texts_are_never_taken_for_markup(few: RegressionView, tmp_path: Path) -> None:
-    assert not [path for path in TEMPLATES.iterdir() if "safe" in path.read_text()]
+    unescaped = [path.name for path in TEMPLATES.iterdir() if "safe" in path.read_text()]
+    assert unescaped == ["specification.html.j2"], "pages of docs/spec, without HTML of their own"
     bad = "\"><script>alert('x')</script>&amp;"
     row = replace(
         few.runs[0], state="error", message=bad, key=bad, command=bad, test=bad, worker=bad

@@ -48,8 +48,8 @@ class StressTest(RandomTest):
 
     def stresses(self, settings: RunSettings) -> Collection[str]:
         """Coverage groups of the options in use."""
-        asked = [name for name in ("faults", "resets") if settings.options.get(name, 0.0)]
-        return ("knobs", *super().stresses(settings), *asked)
+        enabled = [name for name in ("faults", "resets") if settings.options.get(name, 0.0)]
+        return ("knobs", *super().stresses(settings), *enabled)
 
     def random_profile(self) -> KnobProfile:
         """Draws every knob, or selects one of the named profiles."""

@@ -179,7 +179,7 @@ class _Clocks:
         self._indices: list[list[int]] = [[] for _ in range(_LANES)]
         self._relied: dict[int, list[int]] = {}
         # Entries that have completed at a set_flag, or at a set_* op.
-        self._behind: dict[int, list[int]] = {}
+        self._clocks: dict[int, list[int]] = {}
         # Entries that have completed at the end of a step that a buffer waits for.
         self._ended: dict[int, list[int]] = {}
         # Position of each wait_flag, by the set_flag it meets.
@@ -196,23 +196,23 @@ class _Clocks:
     def findings(self) -> tuple[Finding, ...]:
         return (*self._twice.values(), *self._overflow.values())
 
-    def _learn(self, pipe: int, behind: list[int]) -> None:
-        self._known[pipe] = list(map(max, self._known[pipe], behind))
+    def _learn(self, pipe: int, clock: list[int]) -> None:
+        self._known[pipe] = list(map(max, self._known[pipe], clock))
 
     def start(self, index: int, step: Move | Compute) -> tuple[int, list[int]]:
         """Starts a step; returns its queue and what has completed before it, by queue."""
         pipe = _lane(step.core, step.pipe)
         written = self._queues.registers.get(index)
         if written is not None:
-            self._learn(pipe, self._behind[written])
+            self._learn(pipe, self._clocks[written])
         for other in self._queues.flagged.get(index, ()):
             self._learn(pipe, self._ended[other])
         known = self._known[pipe]
         self.begun[pipe] += 1
         if pipe % _COUNT == _S:
             if index in self._needed:
-                self._behind[index] = [*known]
-                self._behind[index][pipe] = self.begun[pipe]
+                self._clocks[index] = [*known]
+                self._clocks[index][pipe] = self.begun[pipe]
             return pipe, known
         self._relied[index] = known
         links = self._links(pipe, known)
@@ -246,9 +246,9 @@ class _Clocks:
         own = slice(first, first + _COUNT)
         if barrier.pipe is not None:
             pipe = _lane(barrier.core, barrier.pipe)
-            behind = [0] * _LANES
-            behind[pipe] = self.begun[pipe]
-            self._learn(pipe, behind)
+            clock = [0] * _LANES
+            clock[pipe] = self.begun[pipe]
+            self._learn(pipe, clock)
             return
         # Lists are never changed, so the pipes may share one.
         known = [max(column) for column in zip(*self._known[own], strict=True)]
@@ -270,8 +270,8 @@ class _Clocks:
         if isinstance(step, SetSignal) and step.kind == INTRA_BLOCK:
             self._count(index, step, event)
         self._sets[event] = index
-        self._behind[index] = [*self._known[pipe]]
-        self._behind[index][pipe] = self.begun[pipe]
+        self._clocks[index] = [*self._known[pipe]]
+        self._clocks[index][pipe] = self.begun[pipe]
 
     def _count(self, index: int, step: SetSignal, event: Event) -> None:
         """Raises a counter of signals, which holds at most ``MOST_SIGNALS`` (IB-07)."""
@@ -282,8 +282,8 @@ class _Clocks:
         if self._raised[event] - passed <= MOST_SIGNALS:
             return
         message = (
-            f"signal: set {self._raised[event]} of {event_text(event)}, and nothing says that the "
-            f"{CORES[step.target]} has waited for more than {passed} of them"
+            f"signal: set {self._raised[event]} of {event_text(event)}, and the "
+            f"{CORES[step.target]} is not known to have waited for more than {passed} of them"
         )
         legal = f"at most {MOST_SIGNALS} sets that are not waited for"
         condition = condition_of(self._doubts, index)
@@ -299,20 +299,20 @@ class _Clocks:
             self._waits[met] = self.begun[pipe]
             if isinstance(step, WaitSignal):
                 self._waited[event_of(step)][pipe].append(self.begun[pipe])
-            self._learn_of(step, self._behind.pop(met))
+            self._learn_of(step, self._clocks.pop(met))
 
-    def _learn_of(self, step: WaitFlag | WaitSignal | GetBuf | RlsBuf, behind: list[int]) -> None:
+    def _learn_of(self, step: WaitFlag | WaitSignal | GetBuf | RlsBuf, clock: list[int]) -> None:
         """Passes what has completed to the pipe of a step; pipe S passes it to all of its core."""
         for pipe in _PIPES if stops_stream(step) else (step.pipe,):
-            self._learn(_lane(step.core, pipe), behind)
+            self._learn(_lane(step.core, pipe), clock)
 
     def mark(self, index: int, step: Step) -> None:
         """Notes what has completed when a step has, with all of its pipe before it."""
         pipe = _lane(step.core, step.pipe or Pipe.S)
-        behind = [*self._known[pipe]]
+        clock = [*self._known[pipe]]
         if step.pipe is not None:
-            behind[pipe] = self.begun[pipe]
-        self._ended[index] = behind
+            clock[pipe] = self.begun[pipe]
+        self._ended[index] = clock
 
     def bracket(self, index: int, step: GetBuf | RlsBuf) -> None:
         """Gets a buffer, or releases it."""
@@ -320,13 +320,13 @@ class _Clocks:
         self.begun[pipe] += 1
         ended = [self._ended[one] for one in self._queues.buffers.waits.get(index, ())]
         if isinstance(step, GetBuf):
-            for behind in ended:
-                self._learn_of(step, behind)
+            for clock in ended:
+                self._learn_of(step, clock)
         elif index in self._queues.buffers.awaited:
             self.mark(index, step)
             # In mode 1 the signal waits for other pipes; its own goes on.
-            for behind in ended:
-                self._ended[index] = list(map(max, self._ended[index], behind))
+            for clock in ended:
+                self._ended[index] = list(map(max, self._ended[index], clock))
 
     def _set_twice(self, before: int, index: int, event: Event) -> None:
         place = self._steps[index].place
@@ -334,8 +334,8 @@ class _Clocks:
         assert isinstance(step, SetFlag), "signals are counted"
         source, target = step.pipe, step.other
         message = (
-            f"flag: sets {event_text(event)} again, and nothing says that {target.value} has "
-            f"waited for the set_flag at {self._steps[before].place}"
+            f"flag: sets {event_text(event)} again, and {target.value} is not known to "
+            f"have waited for the set_flag at {self._steps[before].place}"
         )
         legal = f"one set at a time: another event, or a flag from {target.value} to {source.value}"
         if source is target:

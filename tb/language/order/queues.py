@@ -177,19 +177,19 @@ def _edges(
 def _sort(count: int, edges: _Edges) -> list[int]:
     """Returns the steps that can start, the earliest of the program first."""
     missing = [0] * count
-    behind: dict[int, list[int]] = defaultdict(list)
+    followers: dict[int, list[int]] = defaultdict(list)
     for kind in (edges.own, edges.cross):
         for index, before in kind.items():
             missing[index] += len(before)
             for one in before:
-                behind[one].append(index)
+                followers[one].append(index)
     ready = [index for index in range(count) if not missing[index]]
     heapify(ready)
     sequence = []
     while ready:
         index = heappop(ready)
         sequence.append(index)
-        for other in behind[index]:
+        for other in followers[index]:
             missing[other] -= 1
             if not missing[other]:
                 heappush(ready, other)

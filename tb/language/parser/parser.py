@@ -380,7 +380,7 @@ class ProgramParser(ProgramText):
         """Goes to the next op; the types of the results are those in the text."""
         failed = len(self.faults)
         try:
-            skipped = skip(self.text, at + (length or len(name)), _told)
+            skipped = skip(self.text, at + (length or len(name)), _reported)
         except UnclosedError as error:
             if failed and self.faults[-1][1].at >= at:
                 raise StoppedError from None
@@ -459,7 +459,7 @@ class ProgramParser(ProgramText):
         self.faults.append((name, Fault(fault.message, fault.rule, place, fault.legal)))
 
 
-def _told(name: str) -> bool:
+def _reported(name: str) -> bool:
     """Returns whether an op that is skipped with the one around it has to be noted."""
     return moves_data(name) or moves_tiles(name)
 

@@ -23,7 +23,7 @@ FAR = 1 << 62
 """A stride that is long enough for every row."""
 
 _NEEDS_ONE = {"FIX-L07", "FIX-L14", "FIX-L20", "ND-L04", "ND-L07", "LD-L03"}
-"""Rules that say "at least 1", or that hold of 1 alone."""
+"""Rules of the form "at least 1", or that hold for 1 alone."""
 
 _NEEDS_OTHERS = {"DMA-L05", "FIX-L19", "ND-L08"}
 """Rules with a single operand that is neither."""

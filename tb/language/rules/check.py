@@ -211,10 +211,10 @@ def _of_op(op: Op | LegacyCopy | CopyUbufToUbuf, lowering: Lowering) -> tuple[Vi
     desc = lowering.descriptor
     if desc is None:  # Types that no descriptor holds, or too many loops, which others report.
         return s_rules
-    return (*s_rules, *(_told(lowering.broken) or (*t_broken(desc), *_shape_broken(op))))
+    return (*s_rules, *(_reported(lowering.broken) or (*t_broken(desc), *_shape_broken(op))))
 
 
-def _told(violations: tuple[Violation, ...]) -> tuple[Violation, ...]:
+def _reported(violations: tuple[Violation, ...]) -> tuple[Violation, ...]:
     """Leaves out extents where an operand does not fit its width."""
     if any(one.rule.name in _WIDTHS for one in violations):
         return tuple(one for one in violations if one.rule.name not in _RANGES)
@@ -303,7 +303,7 @@ def _d_undecided(
         message = predicates[rule](desc)
         if message:
             found.append(Violation(rule, message))
-    broken = _told(tuple(found))
+    broken = _reported(tuple(found))
     if broken or unknown_parts(registers):
         return broken
     # Where rows fall on one another does not depend on where they come from; where a burst goes

@@ -83,8 +83,8 @@ class Behaviour(BaseModel):
         name: Its name, unique.
         milestone: ``V1``, ``V2`` or ``V3``: how early it has to hold.
         description: What is checked, in a few sentences.
-        tests: Names of planned tests; ``pytest:path/to/test_file.py``, with ``::test_name`` behind
-            it or not, for those that run without a simulator.
+        tests: Names of planned tests; ``pytest:path/to/test_file.py``, with or without
+            ``::test_name``, for those that run without a simulator.
         groups: Coverage groups that measure it. Those of ops are its scope.
         rules: Rules of the specification that it covers.
         needs: Settings, each of which a run of its tests must have passed with.

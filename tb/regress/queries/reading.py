@@ -244,9 +244,9 @@ def notes(session: Session, regression_run: str, found: Sequence[RunTable]) -> l
         select(RegressionRunTable).where(RegressionRunTable.name == regression_run)
     ).one()
     noted = [str(note) for note in row.notes]
-    said = "\n".join(noted)
+    known = "\n".join(noted)
     derived = (*_builds(row), *_losses(found), *_broken(found))
-    return noted + [note for name, note in derived if name not in said]
+    return noted + [note for name, note in derived if name not in known]
 
 
 def _builds(row: RegressionRunTable) -> Iterator[tuple[str, str]]:

@@ -47,13 +47,13 @@ def _outcomes(session: Session, flaky: Sequence[RunTable]) -> dict[int, str]:
         if found := reading.record(other):
             line = f"{found['status']} in run {other.id} of {regression}"
             twins[other.identity].append((other.id, line))
-    told = {}
+    texts = {}
     for row in flaky:
         parts = [f"flaky: {reading.record(row).get('status', 'no record')} here"]
         parts += [f"{again['state']} when run again" for again in row.reruns]
         others = [line for number, line in twins[row.identity] if number != row.id]
-        told[row.id] = ", ".join(parts + others[: max(0, MOST_OUTCOMES + 1 - len(parts))])
-    return told
+        texts[row.id] = ", ".join(parts + others[: max(0, MOST_OUTCOMES + 1 - len(parts))])
+    return texts
 
 
 def titles(found: Iterable[RunTable]) -> dict[str, str]:

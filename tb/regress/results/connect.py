@@ -290,45 +290,45 @@ def explained(
         damage: The table or column that is damaged, where that is known.
     """
     cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
-    said = (str(cause).strip() or type(cause).__name__).splitlines()[0]
+    reason = (str(cause).strip() or type(cause).__name__).splitlines()[0]
     state = getattr(cause, "sqlstate", None)
-    if state == _POSTGRES_FULL or "disk is full" in said:
+    if state == _POSTGRES_FULL or "disk is full" in reason:
         return StoreError(
-            f"the results database could not be written, its disk is full: {said}",
+            f"the results database could not be written, its disk is full: {reason}",
             where=where,
             remedy="free room and start again: finished runs are kept, missing ones are done then",
         )
-    if "readonly" in said or "read-only" in said:
+    if "readonly" in reason or "read-only" in reason:
         return StoreError(
-            f"the results database cannot be written: {said}",
+            f"the results database cannot be written: {reason}",
             where=where,
             remedy=f"make the file and its folder writable, or {PLACE}",
         )
-    lost = "no such table" in said or "no such column" in said
+    lost = "no such table" in reason or "no such column" in reason
     if damage or lost or not isinstance(error, SQLAlchemyError | sqlite3.Error):
         return StoreError(
-            f"the results database is damaged: {damage or f'{type(cause).__name__}: {said}'}",
+            f"the results database is damaged: {damage or f'{type(cause).__name__}: {reason}'}",
             where=where,
             legal=f"the tables and columns of version {SCHEMA}, with JSON where they hold it",
             remedy=f"restore a copy of it, or {PLACE}",
         )
-    if "not a database" in said or "malformed" in said:
+    if "not a database" in reason or "malformed" in reason:
         return StoreError(
-            f"this is not a results database, or a damaged one: {said}", where=where,
+            f"this is not a results database, or a damaged one: {reason}", where=where,
             remedy=f"{PLACE}, or move the file away",
         )  # fmt: skip
-    if "unable to open" in said:
+    if "unable to open" in reason:
         return StoreError(
-            f"the results database cannot be opened: {said}",
+            f"the results database cannot be opened: {reason}",
             where=where,
             remedy=f"make the folder writable, or {PLACE}",
         )
-    if "locked" in said:
+    if "locked" in reason:
         return StoreError(
-            f"the results database was busy for more than {_BUSY_SECONDS:.0f} s: {said}",
+            f"the results database was busy for more than {_BUSY_SECONDS:.0f} s: {reason}",
             where=where,
             remedy="end the process that holds it, and start again",
         )
     what = "cannot be opened" if opening else "did not take or give what it should"
     remedy = "see that the server runs and lets you in, then start again"
-    return StoreError(f"the results database {what}: {said}", where=where, remedy=remedy)
+    return StoreError(f"the results database {what}: {reason}", where=where, remedy=remedy)

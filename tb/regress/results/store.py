@@ -276,12 +276,12 @@ class Store(RegressionRuns):
         Args:
             manifest_hash: Digest of the engines under test; others may be faster or slower.
         """
-        asked = RunTable.job["settings"]["transactions"].as_integer().label("asked")
+        wanted = RunTable.job["settings"]["transactions"].as_integer().label("wanted")
 
         def body(connection: Connection) -> dict[tuple[str, str, int], float]:
             last = connection.execute(select(func.max(RunTable.id))).scalar() or 0
             runs = (
-                select(RunTable.test, RunTable.config, asked, RunTable.seconds)
+                select(RunTable.test, RunTable.config, wanted, RunTable.seconds)
                 .where(
                     RunTable.state == "pass",
                     RunTable.manifest_hash == manifest_hash,
@@ -289,7 +289,7 @@ class Store(RegressionRuns):
                 )
                 .subquery()
             )
-            keys = (runs.c.test, runs.c.config, runs.c.asked)
+            keys = (runs.c.test, runs.c.config, runs.c.wanted)
             rows = connection.execute(select(*keys, func.avg(runs.c.seconds)).group_by(*keys))
             return {(row[0], row[1], row[2]): float(row[3]) for row in rows}
 

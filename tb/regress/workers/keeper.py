@@ -140,7 +140,7 @@ class Keeper:
                 inherited.close()
             os.environ[MARK] = str(os.getpid())
             outcome = _perform(self._work, job)
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # too late to be asked
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # too late to end early
             self._result.write(outcome.model_dump_json().encode())
             os._exit(0)
         finally:  # Nothing of the keeper's runs in its copy.

@@ -27,7 +27,7 @@ from tb.regress.workers.keeper import STOP, how_ended
 from tb.regress.workers.pool import WORK, Closes
 
 GRACE_SECONDS = 10.0
-"""Between asking a worker to end and killing it."""
+"""Between the request to end and the kill of a worker."""
 
 START_SECONDS = 120.0
 """The limit for importing the work function."""
@@ -119,7 +119,7 @@ class LocalWorkers(Closes):
     Args:
         size: Jobs at a time.
         work: Function that does a job, ``module:name``.
-        grace: Seconds between asking a worker to end and killing it.
+        grace: Seconds between the request to end and the kill of a worker.
         folder: Where workers work; empty for the folder of this process.
 
     Raises:

@@ -58,4 +58,4 @@ class Workers(Protocol):
         """Ends these jobs; they come back from :meth:`wait` as outcomes that are ``stopped``."""
 
     def close(self) -> None:
-        """Ends every job and lets the workers go; no process of ours is left behind."""
+        """Ends every job and releases the workers; none of their processes remains."""
