@@ -18,6 +18,10 @@ PATTERNS = {
     "Returns whether, not: Tells whether": r"\b[Tt]ells? (?:whether|if|you|us)\b",
     "requests, not: asks for": r"\bask(?:s|ed)? for\b",
     "the noun, not: what is said of": r"\bis (?:to be )?said\b",
+    "the standard verb, not: said, told, asked, tells": (
+        r"(?<!\.)\b(?:said|told|asked|[Tt]ells)\b"
+    ),
+    "lists, names, prints, not: says": r"\b[Ss]ays?\b(?![(`])",
     "after, not: behind": r"\bbehind (?:the last|its|them|it|unpadded|a bracket)\b",
     "an action, not a fact, as remedy": r'remedy=f?"[^"]*\bis (?:the default|an example)"',
 }
@@ -57,6 +61,8 @@ def test_words(rule: str) -> None:
         ("Returns whether, not: Tells whether", "Tells whether an op is legal."),
         ("requests, not: asks for", "mte2 asks for nothing"),
         ("the noun, not: what is said of", "what is to be said of an op"),
+        ("the standard verb, not: said, told, asked, tells", "told: set[str] = set()"),
+        ("lists, names, prints, not: says", "the note says what is assumed"),
         ("after, not: behind", "a byte behind the last row"),
         ("an action, not a fact, as remedy", 'remedy="N=20 is the default"'),
     ],
