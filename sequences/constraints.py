@@ -38,10 +38,10 @@ OP_NAMES: tuple[str, ...] = (*OPS, *LEGACY_FORMS)
 GM_UB_NAMES: tuple[str, ...] = ("mte_gm_ub", "mte_ub_gm", "copy_gm_to_ubuf", "copy_ubuf_to_gm")
 """Forms of the copies between GM and UB."""
 
-NZ_NAMES: tuple[str, ...] = ("mte_gm_l1_frac",)
+NZ_NAMES: tuple[str, ...] = tuple(name for name, row in OPS.items() if row.family == "nz")
 """The NZ repack."""
 
-FIX_NAMES: tuple[str, ...] = ("mte_l0c_gm", "mte_l0c_l1", "mte_l0c_ub")
+FIX_NAMES: tuple[str, ...] = tuple(name for name, row in OPS.items() if row.family == "fix")
 """The FIXPIPE write-backs, drawn by :class:`sequences.fixpipe.generator.FixGenerator`."""
 
 COPY_NAMES: tuple[str, ...] = tuple(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tb.common.errors import PtoError
 from tb.isa.block import OpBlock
-from tb.isa.burst.table import MTE_L1_FB
+from tb.isa.burst.table import BURSTS
 from tb.isa.dma.legacy import (
     CopyUbufToUbuf,
     LegacyCopy,
@@ -32,7 +32,7 @@ from tb.isa.dma.legacy import (
     fits,
 )
 from tb.isa.fix.op import FixOp
-from tb.isa.fix.table import FLAG_CLEAR, MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB
+from tb.isa.fix.table import FLAG_CLEAR, WRITE_BACKS
 from tb.isa.footprint import (
     Footprint,
     destinations,
@@ -42,7 +42,7 @@ from tb.isa.footprint import (
     source,
 )
 from tb.isa.op import Op, replace
-from tb.isa.ops import LEGACY_FORMS, OPS, OPS_BY_CODE
+from tb.isa.ops import LEGACY_FORMS, OPS_BY_CODE, feeds
 from tb.isa.program import Entry, moving
 
 Bools = NDArray[np.bool_]
@@ -61,7 +61,8 @@ LEAST_DRAW = 1024
 
 LOST_PARAMETERS = "write-backs with parameters from a dropped mte_l1_fb"
 
-_FIX = tuple(spec.opcode for spec in (MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB))
+_FIX = tuple(spec.opcode for spec in WRITE_BACKS)
+_PARAMETERS = tuple(row.opcode for row in BURSTS.values() if row.destination == "fb")
 
 
 @dataclass(frozen=True)
@@ -245,7 +246,7 @@ def _above(block: OpBlock, kept: Bools, index: int, dropped: int) -> list[int]:
 
 def _depends(block: OpBlock, later: int, earlier: int) -> bool:
     """Returns whether an op must wait for another that it waited for through a third."""
-    if _FEEDS[block.opcode[earlier], block.opcode[later]]:
+    if feeds(*(OPS_BY_CODE[int(block.opcode[one])] for one in (earlier, later))):
         return True
     if _illegal(block, later) or _illegal(block, earlier):
         return False
@@ -261,28 +262,6 @@ def _depends(block: OpBlock, later: int, earlier: int) -> bool:
 def _read(desc: Op) -> tuple[Footprint, ...]:
     own = parameters(desc) if isinstance(desc, FixOp) else ()
     return (source(desc), *own)
-
-
-def _feeds() -> Bools:
-    """Returns ``bool[256, 256]``: ops of the first opcode write memory that the second may read.
-
-    Parameters and the destination of an atomic update in GM are read as well.
-    """
-    table = np.zeros((256, 256), dtype=bool)
-    for one, other in product(OPS.values(), repeat=2):
-        reads = one.destination == other.source and one.slot != other.slot
-        reads |= one.destination == "fb" and other.opcode in _FIX
-        reads |= one is other is MTE_L0C_GM
-        table[one.opcode, other.opcode] = reads
-    return table
-
-
-_FEEDS = _feeds()
-
-
-def feeds(earlier: int, later: int) -> bool:
-    """Returns whether ops of one opcode write a memory that those of another read or change."""
-    return bool(_FEEDS[earlier, later])
 
 
 def _settled(block: OpBlock) -> Ints:
@@ -325,7 +304,7 @@ def _illegal(block: OpBlock, index: int) -> bool:
 def lost_parameters(block: OpBlock, kept: Bools) -> Bools:
     """Returns ``bool[N]``: the write-backs kept with parameters that a dropped op was to load."""
     lost = np.zeros(len(block), dtype=bool)
-    loads = ~kept & (block.opcode == MTE_L1_FB.opcode)
+    loads = ~kept & np.isin(block.opcode, _PARAMETERS)
     if block.expected_rule is not None:
         loads &= block.expected_rule == 0
     if not loads.any() or not np.isin(block.opcode[kept], _FIX).any():
@@ -483,7 +462,6 @@ __all__ = [
     "LOST_PARAMETERS",
     "FilterChain",
     "OpFilter",
-    "feeds",
     "forms",
     "lost_parameters",
     "op_filter",

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sequences.blocks import Lowered, block_of, lower_program
-from sequences.op_filter import feeds
 from tb.isa.block import OpBlock
 from tb.isa.ctrl import CtrlOp, SetCtrl
 from tb.isa.dma.legacy import (
@@ -33,12 +32,13 @@ from tb.isa.dma.legacy import (
     write_registers,
     writes_between,
 )
-from tb.isa.dma.op import MteUbGm
+from tb.isa.dma.op import DmaOp
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import FLAG_CLEAR, FLAG_NONE
 from tb.isa.footprint import flag_blocks
 from tb.isa.lower import lower
 from tb.isa.op import replace
+from tb.isa.ops import OPS_BY_CODE, feeds
 from tb.isa.program import moving_at
 from tb.isa.rules import first_d_violation, lowering_violation
 from tb.isa.text import AnyOp
@@ -161,7 +161,7 @@ def _programs(trace: Trace) -> dict[int, tuple[AnyOp, ...]]:
             pending = []
         elif isinstance(op, CtrlOp):
             continue
-        elif ctrl and isinstance(op, FixOp | MteUbGm) and lower(op, ctrl) != lower(op):
+        elif ctrl and isinstance(op, FixOp | DmaOp) and lower(op, ctrl) != lower(op):
             own[index] = _under(ctrl, (op,))
         else:
             own[index] = (op,)
@@ -340,8 +340,8 @@ class _Rounds:
             last[slot] = max(place, last.get(slot, -1))
         links = sorted(last.values(), reverse=True)
         # ``after`` names the producer of the source, for coverage.
-        codes = block.opcode
-        first = next((one for one in links if feeds(int(codes[one]), int(codes[at]))), -1)
+        rows = {one: OPS_BY_CODE[int(block.opcode[one])] for one in (at, *links)}
+        first = next((one for one in links if feeds(rows[one], rows[at])), -1)
         return first, tuple(one for one in links if one != first)
 
 

@@ -11,24 +11,22 @@ from collections.abc import Iterator
 from itertools import product
 
 from sequences.corner.spots import up
-from tb.isa.dma.op import Loop, MteGmL1, MteGmUb, MteUbGm, Pad
+from tb.isa.dma.op import DmaOp, Loop, MteGmUb, MteUbGm, Pad
 from tb.isa.dtypes import Ptr
 from tb.isa.op import replace
 from tb.isa.profile import SEED, current
 from tb.isa.spaces import UB_BLOCK
 
-Load = MteGmUb | MteGmL1
-
 ELEMENTS = {1: "ui8", 2: "bf16", 4: "si32", 8: "f64"}
 """An element type of each size."""
 
 
-def _typed(op: Load, size: int) -> Load:
+def _typed(op: DmaOp, size: int) -> DmaOp:
     dtype = ELEMENTS[size]
     return replace(op, src_type=Ptr(dtype, "gm"), dst_type=Ptr(dtype, op.spec.destination))
 
 
-def tails(make: type[Load]) -> Iterator[Load]:
+def tails(make: type[DmaOp]) -> Iterator[DmaOp]:
     """Knob ``tail``: rows of every length around a block and every element size, also in loops."""
     for size, length in product(ELEMENTS, range(1, 68)):
         if length >= size:
@@ -39,7 +37,7 @@ def tails(make: type[Load]) -> Iterator[Load]:
         yield _typed(make(0, 0, length, 1, 0, 0, loops), size)
 
 
-def repeats(make: type[Load]) -> Iterator[Load]:
+def repeats(make: type[DmaOp]) -> Iterator[DmaOp]:
     """Knob ``row_repeat``: source strides from 0 to the length, of short and long rows."""
     for length, rows in product((1, 5, 31, 32, 33, 64, 100, 300), (2, 3, 9)):
         for stride in sorted({0, 1, length // 2, length - 1}):
@@ -47,7 +45,7 @@ def repeats(make: type[Load]) -> Iterator[Load]:
     yield make(0, 0, 64, 3, 16, 64, (Loop(2, 8, 192), Loop(2, 0, 384)))
 
 
-def groups(make: type[Load]) -> Iterator[Load]:
+def groups(make: type[DmaOp]) -> Iterator[DmaOp]:
     """Knob ``compact``: rows of every length without gaps, few and many, also in loops."""
     for size, length in product(ELEMENTS, (*range(1, 41), 63, 65, 95, 127, 129)):
         if length >= size:
@@ -68,7 +66,7 @@ def groups(make: type[Load]) -> Iterator[Load]:
     if current().longest > SEED.longest:
         # One byte a row: rows with gaps would need more than the memory.
         yield make(0, 0, 1, 65537, 2, 1)
-    if make is MteGmUb:
+    if make.spec.has("pad_value"):
         for size, length in product((1, 2, 4), (1, 3, 5, 8, 9, 15, 17, 31)):
             dtype, pad = ELEMENTS[size], Pad(f"i{8 * size}", 0xC3A5965A & (1 << 8 * size) - 1)
             types = {"src_type": Ptr(dtype, "gm"), "dst_type": Ptr(dtype, "ub")}
@@ -90,7 +88,7 @@ def packed_stores() -> Iterator[MteUbGm]:
         yield MteUbGm(0, 0, length, rows, length, length + 3, loops)
 
 
-def ends(make: type[MteGmUb]) -> Iterator[MteGmUb]:
+def ends(make: type[DmaOp]) -> Iterator[DmaOp]:
     """Knob ``pad_end``: strides far larger than the padded row, and right pads in a later block."""
     for length, left, right in product((2, 10, 30, 32, 62), (0, 1, 16), (0, 1, 2, 16)):
         need = 2 * (left + right) + length
@@ -105,24 +103,26 @@ def ends(make: type[MteGmUb]) -> Iterator[MteGmUb]:
     yield _padded(make(0, 0, 10, 3, 20, 256, (Loop(4, 70, 32), Loop(2, 300, 128)), pad))
 
 
-def _padded(op: MteGmUb) -> MteGmUb:
+def _padded(op: DmaOp) -> DmaOp:
     return replace(op, src_type=Ptr("f16", "gm"), dst_type=Ptr("f16", "ub"))
 
 
-def knob_shapes(make: type[Load]) -> Iterator[Load]:
+def knob_shapes(make: type[DmaOp]) -> Iterator[DmaOp]:
     """Small corners at address 0 of both memories, of the knobs that are not those of ``seed``."""
     knobs = current()
+    if make.spec.source != "gm":
+        return
     if knobs.tail == "fill":
         yield from tails(make)
     if knobs.row_repeat == "legal":
         yield from repeats(make)
     if knobs.compact == "legal":
         yield from groups(make)
-    if knobs.pad_end == "block" and make is MteGmUb:
+    if knobs.pad_end == "block" and make.spec.has("pad_value"):
         yield from ends(make)
 
 
-def neighbours() -> Iterator[list[MteGmUb]]:
+def neighbours() -> Iterator[list[DmaOp]]:
     """Padded loads side by side, each in the bytes that the strides of the others leave free."""
     if current().pad_end == "block":
         pad = Pad("f16", 0x3C00)

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from itertools import chain, product
+from itertools import product
 
-from sequences.constraints import UB_SIZE
+from sequences.constraints import GM_UB_NAMES, UB_SIZE
 from sequences.corner.fills import fill_spots
 from sequences.corner.knobs import knob_shapes
 from sequences.corner.nz import nz_corners
@@ -14,7 +14,7 @@ from sequences.corner.spots import PARAM_UNIT, Spot, packed
 from tb.isa.block import OpBlock
 from tb.isa.burst.op import BURST_CLASSES, BurstOp
 from tb.isa.burst.table import BIAS_TYPES
-from tb.isa.dma.op import DmaOp, Loop, MteGmL1, MteL1Ub
+from tb.isa.dma.op import DMA_CLASSES, DmaOp, Loop
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import Ptr
 from tb.isa.spaces import UB_BLOCK
@@ -26,14 +26,16 @@ def strided(
     make: type[DmaOp], length: int, rows: int, src: int, dst: int, loops: tuple[Loop, ...] = ()
 ) -> DmaOp:
     """Returns a copy at address 0 from lengths and row strides in bytes, whatever its units are."""
-    if make is not MteL1Ub:
+    unit = make.spec.unit
+    if not make.spec.gaps:
         return make(0, 0, length, rows, src, dst, loops)
-    gap = [max(stride - length, 0) // UB_BLOCK if rows > 1 else 0 for stride in (src, dst)]
-    return make(0, 0, length // UB_BLOCK, rows, gap[0], gap[1], loops)
+    gap = [max(stride - length, 0) // unit if rows > 1 else 0 for stride in (src, dst)]
+    return make(0, 0, length // unit, rows, gap[0], gap[1], loops)
 
 
-def _loops(unit: int, make: type[DmaOp]) -> Iterator[Spot]:
+def _loops(make: type[DmaOp]) -> Iterator[Spot]:
     """Every small combination of loop groups and counts, and levels between each other's rows."""
+    unit = make.spec.unit
     row = 33 if unit == 1 else 64
     step = 37 if unit == 1 else 96
     for depth in range(MAX_LOOPS + 1):
@@ -52,30 +54,31 @@ def _loops(unit: int, make: type[DmaOp]) -> Iterator[Spot]:
     yield Spot(strided(make, 32, 2, 64, 64, (Loop(3, 0, 128), Loop(2, 32, 384))))
 
 
-def gm_l1_spots(bus_bytes: int) -> Iterator[Spot]:
-    """``mte_gm_l1``: every alignment, 4 KiB edges, loops."""
+def row_spots(bus_bytes: int, make: type[DmaOp]) -> Iterator[Spot]:
+    """Rows of bytes from GM: every alignment, 4 KiB edges, loops."""
     for address, rest in product(range(bus_bytes), repeat=2):
         length = rest + bus_bytes * ((address + rest) % 3) or bus_bytes
-        yield Spot(MteGmL1(0, 0, length, 1, 0, 0), (bus_bytes, address))
+        yield Spot(make(0, 0, length, 1, 0, 0), (bus_bytes, address))
     for before in range(67):
-        yield Spot(MteGmL1(0, 0, 66, 1, 0, 0), (PAGE, -before % PAGE))
+        yield Spot(make(0, 0, 66, 1, 0, 0), (PAGE, -before % PAGE))
     for length, offset in product((PAGE - 1, PAGE, PAGE + 1, 2 * PAGE + 1), (0, 1, 31, 4095)):
-        yield Spot(MteGmL1(0, 0, length, 1, 0, 0), (PAGE, offset))
-    yield Spot(MteGmL1(0, 0, 64, 16, PAGE - 1, 64), (PAGE, 7))
-    yield Spot(MteGmL1(0, 0, 33, 16, PAGE + 1, 64), (PAGE, PAGE - 20))
-    yield from _loops(1, MteGmL1)
+        yield Spot(make(0, 0, length, 1, 0, 0), (PAGE, offset))
+    yield Spot(make(0, 0, 64, 16, PAGE - 1, 64), (PAGE, 7))
+    yield Spot(make(0, 0, 33, 16, PAGE + 1, 64), (PAGE, PAGE - 20))
+    yield from _loops(make)
+    yield from map(Spot, knob_shapes(make))
 
 
-def l1_ub_spots() -> Iterator[Spot]:
-    """``mte_l1_ub``: every pair of places in a word of 128 bytes, lengths, loops."""
+def gap_spots(make: type[DmaOp]) -> Iterator[Spot]:
+    """Bursts with gaps and loops: every pair of places in a word of 128 bytes, lengths, loops."""
     for src, dst, blocks in product(range(4), range(4), range(1, 6)):
-        op = MteL1Ub(0, 0, blocks, 1 + blocks % 2, 5 - blocks, 6 - blocks)
+        op = make(0, 0, blocks, 1 + blocks % 2, 5 - blocks, 6 - blocks)
         yield Spot(op, (128, src * UB_BLOCK), (128, dst * UB_BLOCK))
     for blocks in range(1, 20):
-        yield Spot(MteL1Ub(0, 0, blocks, 2, 0, 0))
+        yield Spot(make(0, 0, blocks, 2, 0, 0))
     for count, src_gap, dst_gap in product((1, 2, 3), (0, 1, 2, 3), (0, 1, 2, 3)):
-        yield Spot(MteL1Ub(0, 0, 1 + src_gap % 3, count, src_gap, dst_gap))
-    yield from _loops(UB_BLOCK, MteL1Ub)
+        yield Spot(make(0, 0, 1 + src_gap % 3, count, src_gap, dst_gap))
+    yield from _loops(make)
 
 
 def block_spots(make: type[BurstOp]) -> Iterator[Spot]:
@@ -126,8 +129,11 @@ def burst_spots(make: type[BurstOp]) -> Iterator[Spot]:
 def l1_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
     """Yields the corners of every op of ``names`` but those between GM and UB."""
     spots: dict[str, Iterable[Spot]] = {
-        "mte_gm_l1": chain(gm_l1_spots(bus_bytes), map(Spot, knob_shapes(MteGmL1))),
-        "mte_l1_ub": l1_ub_spots(),
+        **{
+            make.spec.name: gap_spots(make) if make.spec.gaps else row_spots(bus_bytes, make)
+            for make in DMA_CLASSES
+            if make.spec.name not in GM_UB_NAMES
+        },
         **{name: burst_spots(make) for name, make in BURST_CLASSES.items()},
         "raw_fill_l1": map(Spot, fill_spots()),
         "mte_gm_l1_frac": (Spot(op, wish) for op, wish in nz_corners(bus_bytes)),

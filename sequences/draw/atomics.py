@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sequences.constraints import OpConstraints
-from sequences.draw.moves import Moves
+from sequences.draw.moves import UPDATES, Moves
 from sequences.draw.shapes import Bools, Ints, pick
 from sequences.fixpipe.ctrl import ctrl_of, writes_of
 from sequences.fixpipe.data import POOL, spread
 from tb.isa.block import Fill
 from tb.isa.ctrl import NOSAT_BIT, OP_LSB, TYPE_LSB, SetCtrl
-from tb.isa.dma.table import MAX_LOOPS, MTE_UB_GM
+from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import DTYPE_INDEX
 from tb.isa.fix.table import ATOMIC_BYTES, ATOMIC_OPS
 from tb.isa.program import Entry
@@ -43,7 +43,7 @@ def shape_atomics(
     Lengths and GM strides are cut to whole elements, which keeps rows apart; rows in GM get room
     for the alignment of their first element.
     """
-    chosen = (moves.opcode[index] == MTE_UB_GM.opcode) & (rng.random(len(index)) < limits.update)
+    chosen = UPDATES[moves.opcode[index]] & (rng.random(len(index)) < limits.update)
     drawn = pick(rng, len(index), _WEIGHTS)
     x = moves.columns
     size = _SIZES[drawn]
@@ -86,7 +86,7 @@ def room(moves: Moves, index: Ints) -> Ints:
     kinds = moves.columns.get("atomic_type")
     if kinds is None:
         return np.zeros(len(index), dtype=np.int64)
-    mine = (moves.opcode[index] == MTE_UB_GM.opcode) & (moves.write.hull[index] > 0)
+    mine = UPDATES[moves.opcode[index]] & (moves.write.hull[index] > 0)
     return np.where(mine, _size_of(kinds[index]) - 1, 0)
 
 
@@ -102,7 +102,7 @@ def aligned(moves: Moves, write: Ints) -> Ints:
     kinds = moves.columns["atomic_type"]
     if not kinds.any():
         return write
-    unit = np.where(moves.opcode == MTE_UB_GM.opcode, _size_of(kinds), 1)
+    unit = np.where(UPDATES[moves.opcode], _size_of(kinds), 1)
     # A NOP may be near the end of the largest address.
     return np.where(moves.nop, write // unit, -(-write // unit)) * unit
 
@@ -160,7 +160,7 @@ def data_of(
     """
     found: list[tuple[int, Fill]] = []
     kinds = moves.columns["atomic_type"]
-    mine = live & (moves.opcode == MTE_UB_GM.opcode) & (kinds > 0) & ~moves.nop & ~moves.far
+    mine = live & UPDATES[moves.opcode] & (kinds > 0) & ~moves.nop & ~moves.far
     mine &= (moves.write.hull > 0) & (rng.random(len(moves)) < share)
     for number in np.flatnonzero(mine).tolist():
         pool = pools[int(kinds[number])]
@@ -180,7 +180,5 @@ def under_ctrl(moves: Moves) -> Ints:
     x = moves.columns
     if "atomic_type" not in x:
         return np.zeros(0, dtype=np.int64)
-    mine: Bools = (moves.opcode == MTE_UB_GM.opcode) & (
-        (x["atomic_type"] | x["atomic_op"] | x["nosat"]) > 0
-    )
+    mine: Bools = UPDATES[moves.opcode] & ((x["atomic_type"] | x["atomic_op"] | x["nosat"]) > 0)
     return np.flatnonzero(mine)

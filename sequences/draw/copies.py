@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sequences.constraints import (
     COPY_NAMES,
     FIX_NAMES,
+    GM_UB_NAMES,
     OP_NAMES,
     ConstraintError,
     OpConstraints,
@@ -51,6 +52,7 @@ from sequences.draw.moves import (
     UB,
     Moves,
     draw_moves,
+    marked,
 )
 from sequences.draw.nz import shape_nz
 from sequences.draw.shapes import Bools, Ints, align, pad_types
@@ -58,12 +60,10 @@ from sequences.draw.strided import shape_strided, strided
 from sequences.fixpipe.data import old_values
 from sequences.place.allocator import PARAM_UNIT, Cells, Places, arrange
 from tb.isa.block import Fill, OpBlock
-from tb.isa.burst.table import MTE_UB_UB
 from tb.isa.dma.legacy import DmaRegisters, LegacyOp
 from tb.isa.dma.op import SAMPLED
-from tb.isa.dma.table import MTE_GM_UB, MTE_UB_GM
+from tb.isa.dma.table import STRIDED
 from tb.isa.l0.table import FRACTAL_BYTES
-from tb.isa.nz.table import MTE_GM_L1_FRAC
 from tb.isa.ops import LAYOUTS, LEGACY_FORMS, OPS
 from tb.isa.program import Entry, program_of
 from tb.isa.spaces import (
@@ -94,12 +94,24 @@ _BITS[[GM, UB, L1, BT, FB]] = GM_ADDR_BITS, 18, 19, 12, 13
 _BITS[[L0A, L0B, L0A_MX, L0B_MX]] = 16, 16, 12, 12
 """Address bits of each memory; the top one of FB is the segment."""
 
+_REPACKS = marked(lambda row: row.family == "nz")
+_LOADS_UB = marked(
+    lambda row: row.family == "dma" and (row.source, row.destination) == ("gm", "ub")
+)
+_STORES = marked(lambda row: row.family == "dma" and row.destination == "gm")
+_HINTS = {
+    row.opcode: 1 << (row.operand("l2_cache_ctl").bits or 0)
+    for row in STRIDED
+    if row.has("l2_cache_ctl")
+}
+"""Opcode to the number of L2 hints."""
+
 _FAMILY_COLUMNS = {family: tuple(layout) for family, layout in LAYOUTS.items()}
 
 
 def _has_shape(opcode: Ints) -> Bools:
     """Returns a mask of the ops that :meth:`CopyGenerator._shape` shapes; others are NOPs."""
-    shaped: Bools = strided(opcode) | bursts(opcode) | (opcode == MTE_GM_L1_FRAC.opcode)
+    shaped: Bools = strided(opcode) | bursts(opcode) | _REPACKS[opcode]
     return shaped | loads(opcode) | fills(opcode)
 
 
@@ -191,7 +203,7 @@ class CopyGenerator:
 
     def _directions(self) -> dict[str, float]:
         """Returns the weights of the ops, those between GM and UB divided between directions."""
-        load, store = MTE_GM_UB.name, MTE_UB_GM.name
+        load, store = GM_UB_NAMES[:2]
         weights = dict(self._weights)
         if load in weights and store in weights:
             both = weights[load] + weights[store]
@@ -211,15 +223,15 @@ class CopyGenerator:
 
     def _aligned(self, moves: Moves) -> Bools:
         """Returns a mask of the ops that get the next alignment: those with a free place in GM."""
-        store = moves.opcode == MTE_UB_GM.opcode
-        load = (moves.opcode == MTE_GM_UB.opcode) & (moves.parent < 0)
+        store = _STORES[moves.opcode]
+        load = _LOADS_UB[moves.opcode] & (moves.parent < 0)
         free: Bools = (store | load) & ~moves.nop & ~moves.far & ~moves.legacy
         return free & (self._rng.random(len(moves)) < self.constraints.residue)
 
     def _request_lengths(self, moves: Moves, aligned: Bools) -> None:
         """Requests length residues where rows are not those of a parent."""
         index = np.flatnonzero(aligned & (moves.parent < 0))
-        store = (moves.opcode[index] == MTE_UB_GM.opcode).astype(np.int64)
+        store = _STORES[moves.opcode[index]].astype(np.int64)
         if len(index):
             moves.residue[index] = self._alignments.lengths(self._rng, store)
 
@@ -229,15 +241,15 @@ class CopyGenerator:
         index = np.flatnonzero(aligned)
         if len(index):
             index = index[moves.columns["len"][index] <= LONG]
-            store = (moves.opcode[index] == MTE_UB_GM.opcode).astype(np.int64)
+            store = _STORES[moves.opcode[index]].astype(np.int64)
             length = moves.columns["len"][index]
             address[index] = self._alignments.addresses(self._rng, store, length)
         return address
 
     def _note(self, moves: Moves) -> None:
         """Counts the resulting alignments."""
-        store = moves.opcode == MTE_UB_GM.opcode
-        mine = (store | (moves.opcode == MTE_GM_UB.opcode)) & ~moves.nop & ~moves.legacy
+        store = _STORES[moves.opcode]
+        mine = (store | _LOADS_UB[moves.opcode]) & ~moves.nop & ~moves.legacy
         index = np.flatnonzero(mine)
         if len(index):
             address, length = moves.columns["ext_addr"][index], moves.columns["len"][index]
@@ -267,7 +279,7 @@ class CopyGenerator:
             shape_atomics(rng, moves, index[at], limits)
         for mine, shape in (
             (is_burst, shape_bursts),
-            (opcode == MTE_GM_L1_FRAC.opcode, shape_nz),
+            (_REPACKS[opcode], shape_nz),
             (loads(opcode), shape_loads),
             (fills(opcode), shape_fills),
         ):
@@ -311,8 +323,8 @@ class CopyGenerator:
                 columns[name][lost & mine] = 0
         sub = placed.ub_sub
         for name, values in (
-            ("ext_addr", np.where(opcode == MTE_UB_GM.opcode, write, read)),
-            ("loc_addr", np.where(opcode == MTE_UB_GM.opcode, read, write)),
+            ("ext_addr", np.where(_STORES[opcode], write, read)),
+            ("loc_addr", np.where(_STORES[opcode], read, write)),
             ("src_addr", read),
             ("dst_addr", write),
             ("ub_sub", sub),
@@ -327,7 +339,7 @@ class CopyGenerator:
             place_fills(rng, moves, patterns, write[patterns])
         self._hints(moves)
         self._note(moves)
-        gm_ub = np.flatnonzero((opcode == MTE_GM_UB.opcode) | (opcode == MTE_UB_GM.opcode))
+        gm_ub = np.flatnonzero(_LOADS_UB[opcode] | _STORES[opcode])
         pad_dtype = moves.dtype.copy()
         if len(gm_ub):
             pad_dtype[gm_ub] = pad_types(rng, np.left_shift(1, columns["elem_log2"][gm_ub]))
@@ -363,8 +375,8 @@ class CopyGenerator:
         return ctrl_programs(self._rng, moves, entries, written)
 
     def _hints(self, moves: Moves) -> None:
-        for spec, most in ((MTE_GM_UB, 4), (MTE_UB_GM, 16)):
-            index = np.flatnonzero(moves.opcode == spec.opcode)
+        for opcode, most in _HINTS.items():
+            index = np.flatnonzero(moves.opcode == opcode)
             if len(index):
                 moves.columns["l2"][index] = self._rng.integers(0, most, len(index))
 
@@ -395,12 +407,12 @@ class CopyGenerator:
         """Returns the programs of the ops in legacy forms; brings their columns in line."""
         if not moves.legacy.any():
             return {}
-        rng, ub_ub = self._rng, moves.opcode == MTE_UB_UB.opcode
+        rng, ub_ub = self._rng, bursts(moves.opcode)
         found = self._file.programs(
             rng, np.flatnonzero(moves.legacy & ~ub_ub), moves.columns,
-            moves.opcode == MTE_UB_GM.opcode, moves.dtype, pad_dtype,
+            _STORES[moves.opcode], moves.dtype, pad_dtype,
         )  # fmt: skip
-        always = "mte_ub_ub" not in self.ops
+        always = LEGACY_FORMS["copy_ubuf_to_ubuf"] not in self.ops
         return found | ubuf_copies(rng, moves, placed, moves.legacy & ub_ub, always=always)
 
 

@@ -7,20 +7,22 @@ import numpy as np
 
 from sequences.constraints import OpConstraints
 from sequences.draw.bursts import draw_counts, draw_gaps
-from sequences.draw.moves import Moves
+from sequences.draw.moves import Moves, marked
 from sequences.draw.shapes import Bools, Ints, any_number, make_nops, pick, total_bytes
 from tb.isa.dtypes import DTYPES
-from tb.isa.fill.op import COUNT_BITS, RAW_BITS, RAW_FILL_L1
+from tb.isa.fill.op import COUNT_BITS, RAW_BITS
 from tb.isa.spaces import UB_BLOCK
 
 MOST = (1 << COUNT_BITS) - 1
 WHOLE = 0.005
 """Fraction of fills of as many bytes as an op may write."""
 
+_IS_FILL = marked(lambda row: row.family == "fill")
+
 
 def fills(opcode: Ints) -> Bools:
     """Returns a mask of the fills, ``bool[N]``."""
-    found: Bools = opcode == RAW_FILL_L1.opcode
+    found: Bools = _IS_FILL[opcode]
     return found
 
 

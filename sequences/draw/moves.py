@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -14,6 +14,7 @@ from sequences.constraints import OpConstraints
 from sequences.draw.shapes import LEVELS, Bools, Ints, pick
 from tb.isa.burst.table import BURSTS as BURST_ROWS
 from tb.isa.dma.table import STRIDED as STRIDED_ROWS
+from tb.isa.fields import OpSpec
 from tb.isa.l0.table import FRACTAL_BYTES, LOADS, SCALE_BYTES
 from tb.isa.nest import NESTS
 from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
@@ -43,6 +44,13 @@ def by_name(values: dict[str, int]) -> Ints:
     return table
 
 
+def marked(test: Callable[[OpSpec], bool]) -> Bools:
+    """Returns ``bool[256]``: the opcodes of the ops whose row passes a test."""
+    table = np.zeros(256, dtype=bool)
+    table[[row.opcode for row in OPS.values() if test(row)]] = True
+    return table
+
+
 SOURCE = by_name(
     {name: KEYWORDS.index(s.source) for name, s in OPS.items() if s.source in KEYWORDS}
 )
@@ -54,6 +62,9 @@ DESTINATION = by_name(
 )
 """Opcode to the memory written."""
 
+UPDATES = marked(lambda row: row.family == "dma" and row.updates)
+"""Opcodes of copies that CTRL makes updates of GM."""
+
 SLOT = by_name({name: SLOTS.index(spec.slot) for name, spec in OPS.items()})
 """Opcode to slot number."""
 
@@ -61,10 +72,10 @@ FAR_SHARE = by_name(dict.fromkeys(OPS, 1) | {"mte_gm_l1_frac": 3})
 """Factor of the fraction of far ops: the two strides of repacks have few ops to be drawn in."""
 
 LEAST_READ = by_name(
-    dict.fromkeys(STRIDED, 1)
-    | {name: row.unit for name, row in BURST_ROWS.items()}
+    {name: row.unit for name, row in BURST_ROWS.items()}
     | {name: SCALE_BYTES if row.scales else FRACTAL_BYTES for name, row in LOADS.items()}
-    | {"mte_l1_ub": 32, "mte_gm_l1_frac": 4}
+    | {row.name: row.unit for row in STRIDED_ROWS}
+    | {"mte_gm_l1_frac": 4}
 )
 """Opcode to the fewest bytes the op reads when it moves anything; of wider elements the most."""
 
@@ -116,8 +127,8 @@ class Moves:
         parent: ``int64[N]``, earlier op on another slot that writes the source of this one, or -1.
         depth: ``int64[N]``, parents up to the first op of the chain.
         read, write: Sides.
-        skew: ``int64[N]``, of an ``mte_ub_ub`` with interleaved rows on both sides: bytes from the
-            destination to the source; 0 for all others.
+        skew: ``int64[N]``, of a copy inside a memory with interleaved rows on both sides: bytes
+            from the destination to the source; 0 for all others.
         extent: ``int64[N]``, bytes of its destination that dependents may read, whole blocks on
             chip.
         residue: ``int64[N]``, wanted row length modulo the bus width, or -1.

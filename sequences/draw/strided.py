@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sequences.constraints import MAX_FAR_ROWS, OpConstraints
-from sequences.draw.moves import DESTINATION, GM, SOURCE, STRIDED, Moves, by_name
+from sequences.draw.moves import DESTINATION, GM, SOURCE, Moves, marked
 from sequences.draw.shapes import (
     LEVELS,
     MOST_BLOCKS,
@@ -32,17 +32,15 @@ from sequences.draw.strides import gm_strides, local_strides, nop_strides, repea
 from tb.isa.dma.table import (
     BLOCK_GAP_BITS,
     MAX_LOOPS,
-    MTE_GM_UB,
-    MTE_L1_UB,
-    MTE_UB_GM,
     PAD_LIMIT,
 )
-from tb.isa.dma.table import STRIDED as STRIDED_ROWS
 from tb.isa.profile import current
 from tb.isa.spaces import UB_BLOCK
 
-_IS_STRIDED = by_name(dict.fromkeys(STRIDED, 1))
-_FROM_GM = by_name({row.name: int(row.source == "gm") for row in STRIDED_ROWS})
+_IS_STRIDED = marked(lambda row: row.family == "dma")
+_FROM_GM = marked(lambda row: row.family == "dma" and row.source == "gm")
+_PADS = marked(lambda row: row.has("pad_value"))
+_GAPS = marked(lambda row: row.family == "dma" and row.gaps)
 
 COMPACT = 0.16
 """Fraction of copies with rows that follow each other without a gap on the chip, where they may."""
@@ -59,7 +57,7 @@ SPREAD = 5
 
 def strided(opcode: Ints) -> Bools:
     """Returns a mask of the strided copies, ``bool[N]``."""
-    found: Bools = _IS_STRIDED[opcode] == 1
+    found: Bools = _IS_STRIDED[opcode]
     return found
 
 
@@ -184,13 +182,13 @@ def shape_strided(
         limits: Constraints.
     """
     opcode, parent = moves.opcode[index], moves.parent[index]
-    load = opcode == MTE_GM_UB.opcode
+    load = _PADS[opcode]
     forms = Forms(
         moves.far[index], moves.legacy[index], moves.nop[index],
         load & (rng.random(len(index)) < limits.pad),
     )  # fmt: skip
-    whole = opcode == MTE_L1_UB.opcode
-    loads = _FROM_GM[opcode] == 1
+    whole = _GAPS[opcode]
+    loads = _FROM_GM[opcode]
     knobs = current()
     if knobs.tail == "fill":
         write = np.where(loads, write // UB_BLOCK * UB_BLOCK, write)
@@ -273,12 +271,12 @@ def _fill(
 ) -> None:
     """Writes the descriptor fields of shapes and padding."""
     columns, opcode = moves.columns, moves.opcode[index]
-    store = (opcode == MTE_UB_GM.opcode)[:, None]
+    store = (DESTINATION[opcode] == GM)[:, None]
     ext, loc = np.where(store, dst, src), np.where(store, src, dst)
     present = np.arange(1, LEVELS) <= shapes.n_loops[:, None]
     columns["elem_log2"][index] = np.log2(shapes.elem).astype(np.int64)
     columns["n_loops"][index] = shapes.n_loops
-    whole = opcode == MTE_L1_UB.opcode
+    whole = _GAPS[opcode]
     columns["len"][index] = np.where(whole, shapes.length // UB_BLOCK, shapes.length)
     columns["n_burst"][index] = shapes.counts[:, 0]
     for name, strides in (("ext_stride", ext[:, 0]), ("loc_stride", loc[:, 0])):
@@ -297,7 +295,7 @@ def _fill(
         counted = pad & legacy & (shapes.left + shapes.right > 0)
         counted &= rng.random(len(index)) < BY_COUNTS
         columns["pad_en"][index[counted]] = 0
-    columns["pad_legacy"][index] = legacy & (opcode == MTE_GM_UB.opcode)
+    columns["pad_legacy"][index] = legacy & _PADS[opcode]
     columns["pad_left"][index] = pad * shapes.left // unit
     columns["pad_right"][index] = pad * shapes.right // unit
     columns["pad_value"][index] = pad * value

@@ -13,7 +13,7 @@ from random import Random
 from tb.isa.block import OpBlock
 from tb.isa.ctrl import KEEP_NAN_BIT, NOSAT_BIT, OP_LSB, TYPE_LSB, CtrlOp, SetAtomic, SetCtrl
 from tb.isa.fix.op import FixOp, MteL0cGm
-from tb.isa.fix.table import ATOMIC_OPS, ATOMIC_TYPES, MTE_L0C_GM
+from tb.isa.fix.table import ATOMIC_OPS, ATOMIC_TYPES
 from tb.isa.op import replace
 from tb.isa.program import Entry, program_of
 
@@ -87,7 +87,7 @@ def with_ctrl(rng: Random, block: OpBlock, share: float) -> OpBlock:
     for index, (op,) in zip(chosen, ops, strict=True):
         assert isinstance(op, FixOp)
         entries[index], found = _entry(rng, op)
-        if op.spec is MTE_L0C_GM:
+        if op.spec.updates:
             atomic_op[index] = found
     return replace(
         block, columns={**block.columns, "atomic_op": atomic_op}, legacy={**block.legacy, **entries}

@@ -22,9 +22,6 @@ from tb.isa.fix.table import (
     FLAG_CHECK,
     FLAG_CLEAR,
     L2_BITS,
-    MTE_L0C_GM,
-    MTE_L0C_L1,
-    MTE_L0C_UB,
     NZ2NZ,
     QUANT_BY_CODE,
     SCALAR_RELU,
@@ -32,11 +29,11 @@ from tb.isa.fix.table import (
     UB_SPLIT_M,
     UB_SPLIT_N,
     VECTOR_RELU,
+    WRITE_BACKS,
 )
 from tb.isa.profile import current
 
-SPECS = (MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB)
-GM, L1, UB = (spec.opcode for spec in SPECS)
+GM, L1, UB = (spec.opcode for spec in WRITE_BACKS)
 
 CODES: tuple[int, ...] = tuple(QUANT_BY_CODE)
 """Every pre_quant code; see :func:`legal_codes`."""

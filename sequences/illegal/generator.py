@@ -31,7 +31,7 @@ from sequences.place.merge import merge
 from tb.isa.block import OpBlock
 from tb.isa.ctrl import ctrl_after
 from tb.isa.dma.legacy import CopyUbufToUbuf, DmaRegisters
-from tb.isa.dma.op import MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.dma.op import DmaOp
 from tb.isa.lower import lower
 from tb.isa.op import replace
 from tb.isa.program import moving, moving_at
@@ -53,13 +53,13 @@ def within(case: Case, loops: int, pad: bool) -> Case | None:
     It may break another rule, or none.
     """
     op = moving(case.program)
-    if not isinstance(op, MteGmUb | MteUbGm | MteGmL1 | MteL1Ub):
+    if not isinstance(op, DmaOp):
         return case
     at = moving_at(case.program)
     before, after = case.program[:at], case.program[at + 1 :]
     ctrl = ctrl_after(before)
     less: Any = replace(op, loops=op.loops[:loops])
-    if isinstance(less, MteGmUb) and not pad:
+    if less.spec.has("pad_value") and not pad:
         less = replace(less, pad=None)
     if less == op:
         return case

@@ -8,26 +8,19 @@ overlaps are checked row by row.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 
 import numpy as np
 
 from sequences.constraints import MIN_RANGE, GmWindow, OpConstraints
-from sequences.draw.moves import GM, SOURCE
+from sequences.draw.moves import marked
 from sequences.draw.shapes import Bools, Ints
 from tb.isa.block import OpBlock
-from tb.isa.dma.table import MAX_LOOPS, MTE_UB_GM
-from tb.isa.fix.table import (
-    DST_BITS,
-    FIX_LAYOUT,
-    GROUP,
-    MTE_L0C_GM,
-    MTE_L0C_L1,
-    MTE_L0C_UB,
-    NZ2DN,
-    NZ2NZ,
-)
-from tb.isa.nz.table import DN2NZ, MTE_GM_L1_FRAC
+from tb.isa.dma.table import MAX_LOOPS
+from tb.isa.fix.table import DST_BITS
+from tb.isa.nest import NESTS
 from tb.isa.op import replace
+from tb.isa.ops import OPS_BY_CODE
 
 _ROUND = 64
 """Sizes of parts are multiples of this, for every alignment."""
@@ -40,8 +33,7 @@ _FB_LEAST = 512
 """Rows of parameters, and the least bytes of them for a generator."""
 
 
-_IS_FIX = np.zeros(256, dtype=bool)
-_IS_FIX[[spec.opcode for spec in (MTE_L0C_GM, MTE_L0C_L1, MTE_L0C_UB)]] = True
+_IN_GM = marked(lambda row: "gm" in (row.source, row.destination))
 
 
 def _part(
@@ -102,55 +94,32 @@ def partition(
     return first, second
 
 
-def _fix_rows(block: OpBlock) -> tuple[Ints, Ints, Ints, Bools]:
-    """Returns the result of :func:`_gm_rows` for the write-backs to GM."""
-    mine = np.flatnonzero(block.opcode == MTE_L0C_GM.opcode)
-    x = {name: block.column(name)[mine] for name in FIX_LAYOUT}
-    bits = np.array(DST_BITS)[x["dst_type"]]
-    nz, dn, loop = x["layout"] == NZ2NZ, x["layout"] == NZ2DN, x["loop3_en"] == 1
-    group = np.where(x["split"] == 1, 8, GROUP)
-    counts = np.ones((len(mine), 1 + MAX_LOOPS), dtype=np.int64)
-    strides = np.zeros_like(counts)
-    counts[:, 0] = np.where(nz, x["n"] // group, np.where(dn, x["n"], x["m"]))
-    counts[:, 1] = np.where(loop, x["loop3_count"], 1)
-    strides[:, 0] = x["dst_stride"] * bits // 8
-    strides[:, 1] = np.where(loop, x["loop3_dst"] * bits // 8, 0)
-    length = np.where(nz, x["m"] * group, np.where(dn, x["m"], x["n"])) * bits // 8
-    live = (counts > 0).all(axis=1) & (length > 0)
-    table = np.concatenate((counts, strides), axis=1)[live]
-    return table, x["dst_addr"][live], length[live], np.ones(int(live.sum()), dtype=bool)
-
-
 def _gm_rows(block: OpBlock) -> tuple[Ints, Ints, Ints, Bools]:
     """Returns counts and strides ``int64[M, 4]``, then base and length, of ops that touch GM."""
-    if (block.opcode == MTE_L0C_GM.opcode).any():
-        others = block.opcode != MTE_L0C_GM.opcode
-        pairs = zip(_dma_rows(block, others), _fix_rows(block), strict=True)
-        table, base, length, write = (np.concatenate(pair) for pair in pairs)
-        return table, base, length, write
-    return _dma_rows(block, np.ones(len(block), dtype=bool))
-
-
-def _dma_rows(block: OpBlock, mine: Bools) -> tuple[Ints, Ints, Ints, Bools]:
-    x = block.column
-    nz = block.opcode == MTE_GM_L1_FRAC.opcode
-    swap = nz & (x("mode") == DN2NZ)
-    counts = np.ones((len(block), 1 + MAX_LOOPS), dtype=np.int64)
-    strides = np.zeros_like(counts)
-    counts[:, 0] = np.where(nz, np.where(swap, x("d_value"), x("n_value")), x("n_burst"))
-    strides[:, 0] = np.where(nz, x("inner_stride"), x("ext_stride"))
-    for k in range(MAX_LOOPS):
-        counts[:, 1 + k] = np.where(nz, 1, x(f"loop{k}_count"))
-        strides[:, 1 + k] = np.where(nz, 0, x(f"loop{k}_ext_stride"))
-    counts[:, 1] = np.where(nz, x("group_count"), counts[:, 1])
-    strides[:, 1] = np.where(nz, x("outer_stride"), strides[:, 1])
-    elements = np.where(swap, x("n_value"), x("d_value"))
-    length = np.where(nz, np.left_shift(elements, x("elem_log2")), x("len"))
-    write = block.opcode == MTE_UB_GM.opcode
-    reads = (SOURCE[block.opcode] == GM) & ~_IS_FIX[block.opcode]
-    live = (write | reads) & (counts > 0).all(axis=1) & (length > 0) & mine
-    table = np.concatenate((counts, strides), axis=1)[live]
-    return table, x("ext_addr")[live], length[live], write[live]
+    tables, bases, lengths, writes = [], [], [], []
+    for code in np.unique(block.opcode[_IN_GM[block.opcode]]).tolist():
+        spec = OPS_BY_CODE[code]
+        mine = np.flatnonzero(block.opcode == code)
+        v = SimpleNamespace(spec=spec, **{name: block.column(name)[mine] for name in spec.layout})
+        if spec.family == "fix":
+            v.dst_bits = np.array(DST_BITS)[v.dst_type]
+        write = spec.destination == "gm"
+        rows = NESTS[spec.family].written(v) if write else NESTS[spec.family].read(v)
+        levels = len(rows.counts)
+        table = np.zeros((len(mine), 2 * (1 + MAX_LOOPS)), dtype=np.int64)
+        table[:, levels : 1 + MAX_LOOPS] = 1
+        for level, (count, stride) in enumerate(zip(rows.counts, rows.strides, strict=True)):
+            table[:, level], table[:, 1 + MAX_LOOPS + level] = count, stride
+        live = (table[:, :levels] > 0).all(axis=1) & (rows.length > 0)
+        tables.append(table[live])
+        bases.append(rows.base[live])
+        lengths.append(rows.length[live])
+        writes.append(np.full(int(live.sum()), write))
+    if not tables:
+        none = np.zeros(0, dtype=np.int64)
+        return none.reshape(0, 2 * (1 + MAX_LOOPS)), none, none, none > 0
+    joined = np.concatenate
+    return joined(tables), joined(bases), joined(lengths), joined(writes)
 
 
 def gm_intervals(block: OpBlock, most_rows: int = 64) -> tuple[Ints, Ints, Bools]:

@@ -18,9 +18,8 @@ from tb.coverage.l0 import ELEMENTS, TYPES
 from tb.coverage.rules import LOWERED, rules_of
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS
-from tb.isa.dma.table import MAX_LOOPS, MTE_L1_UB, MTE_UB_GM, OF_UPDATES
+from tb.isa.dma.table import MAX_LOOPS, OF_UPDATES
 from tb.isa.dtypes import ELEMENT_BYTES
-from tb.isa.fix.table import MTE_L0C_GM
 from tb.isa.l0.table import ELEMENT_CODES, LOADS, NIBBLE_DTYPES
 from tb.isa.ops import LEGACY_FORMS
 from tb.isa.profile import current
@@ -69,14 +68,14 @@ def form_scope(form: str, limits: FormLimits) -> Scope:
         points["elem"] = [ELEMENTS[ELEMENT_CODES[bits]] for bits in limits.element_bits]
         points["dtype"] = [name for name in TYPES if _bits(name) in limits.element_bits]
         points["transpose"] = ["no", *["yes"] * limits.transpose]
-    if FORM_SPECS[form] is MTE_L0C_GM and current().modes == "a5":
+    if family == "fix" and FORM_SPECS[form].updates and current().modes == "a5":
         # A channel split checks no unit flags (FIX-L20).
         plain = {"layout": [name for name in LAYOUTS if name != LAYOUTS[-1]]}
         free = {"layout": [LAYOUTS[-1]], "flag": [FLAGS[0]]}
         return Scope(points, {"layout x flag": [plain, free]})
     if family != "dma":
         return Scope(points)
-    if FORM_SPECS[form] is MTE_UB_GM and not limits.atomic_stores:
+    if FORM_SPECS[form].updates and not limits.atomic_stores:
         names = [item.point.name for item in atomic_points(FEWEST_BYTES)]
         points |= {name: () for name in names if name not in UNDER_CTRL}
     shape = shape_of(form)
@@ -110,8 +109,8 @@ def _looped(form: str, most: int) -> dict[str, Sequence[str]]:
         points["n_loops"] = [str(k) for k in range(most + 1)]
     for k in range(most, shape.loops):
         points[f"loop{k}_count"] = ["absent"]
-        for space in (shape.ext, shape.loc):
-            points[f"{space}_loop{k}_stride"] = ["one iteration"]
+        for side in ("ext", "loc"):
+            points[f"{shape.name(side)}_loop{k}_stride"] = ["one iteration"]
     return points
 
 
@@ -121,10 +120,12 @@ def reported(forms: Mapping[str, FormLimits]) -> Mapping[str, Sequence[str]]:
     for form, limits in forms.items():
         every = limits.rules is None or form in LOWERED
         found[form] = [name for name in rules_of(form) if every or name in (limits.rules or ())]
-        if FORM_SPECS[form] is MTE_UB_GM and not limits.atomic_stores:
+        if FORM_SPECS[form].updates and not limits.atomic_stores:
             found[form] = [name for name in found[form] if name not in OF_UPDATES]
-        if form == MTE_L1_UB.name and not limits.loops and "DMA-L07" in found[form]:
-            found[form].remove("DMA-L07")  # it has strides in its loops only
+        spec = FORM_SPECS[form]
+        if spec.family == "dma" and spec.gaps and not limits.loops:
+            # Strides are in its loops only.
+            found[form] = [name for name in found[form] if name != "DMA-L07"]
         if OF_SQUARES in found[form] and (not limits.transpose or limits.element_bits == (16,)):
             found[form].remove(OF_SQUARES)
     return found

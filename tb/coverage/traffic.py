@@ -14,9 +14,7 @@ from tb.coverage.ops import Derived, Ops
 from tb.coverage.points import ALL, Group, Row, codes, only, ranges
 from tb.coverage.scope import Scope
 from tb.coverage.view import FORM_SPECS, FORMS
-from tb.isa.fields import OpSpec
-from tb.isa.fix.table import MTE_L0C_GM, WRITE_BACKS
-from tb.isa.ops import OPS, SLOTS
+from tb.isa.ops import OPS, SLOTS, feeds
 
 WAIT_LOWS = (0, 1, 8, 64)
 
@@ -26,18 +24,6 @@ _NUMBER[[spec.opcode for spec in OPS.values()]] = np.arange(len(OPS))
 
 _BUSY = [str(count + 1) for count in range(len(SLOTS))]
 _BESIDE = tuple(f"beside_{slot}" for slot in SLOTS)
-
-
-def feeds(producer: OpSpec, consumer: OpSpec) -> bool:
-    """Returns whether stimulus makes the second op read the destination of the first.
-
-    A write-back also reads its parameters in fb, and an atomic update its destination in GM.
-    """
-    if consumer in WRITE_BACKS and producer.destination == "fb":
-        return True
-    if producer is consumer is MTE_L0C_GM:
-        return True
-    return producer.destination == consumer.source and producer.slot != consumer.slot
 
 
 _FEEDS = np.zeros((256, 256), dtype=np.bool_)

@@ -11,7 +11,7 @@ from sequences.op_filter import Bools, OpFilter
 from tb.dut.manifest import Capabilities
 from tb.dut.selection import refusals, unreported
 from tb.isa.block import FAMILIES, OpBlock
-from tb.isa.dma.table import MTE_UB_GM
+from tb.isa.dma.table import UPDATED
 from tb.isa.l0.table import ELEMENT_CODES, LOADS
 from tb.isa.ops import OPS, SLOTS
 from tb.isa.rules import d_violations
@@ -19,6 +19,7 @@ from tb.isa.rules import d_violations
 _DMA = FAMILIES.index("dma")
 _FIX = FAMILIES.index("fix")
 _L0 = FAMILIES.index("l0")
+_UPDATES = [OPS[name].opcode for name in UPDATED]
 
 _ELEMENT_LOADS = [spec.opcode for spec in LOADS.values() if not spec.scales]
 
@@ -43,7 +44,7 @@ def _legacy(block: OpBlock, _: Capabilities) -> Bools:
 
 
 def _atomic(block: OpBlock, _: Capabilities) -> Bools:
-    updates: Bools = (block.opcode == MTE_UB_GM.opcode) & (block.column("atomic_type") > 0)
+    updates: Bools = np.isin(block.opcode, _UPDATES) & (block.column("atomic_type") > 0)
     return updates
 
 

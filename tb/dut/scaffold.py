@@ -23,7 +23,7 @@ from tb.dut.contract import Port, parameters_of, ports_of
 from tb.dut.manifest import refuse_unknown
 from tb.dut.profile_text import read_profile
 from tb.dut.selection import has_elements
-from tb.isa.dma.table import MTE_UB_GM
+from tb.isa.dma.table import UPDATED
 from tb.isa.fields import OPCODE_BITS
 from tb.isa.ops import LAYOUTS, LEGACY_FORMS, OPS, SLOTS
 from tb.isa.profile import SEED
@@ -109,7 +109,7 @@ def new_dut(
         "loops": any(operand.startswith("loop") for operand in operands),
         "pad": any(operand.startswith("pad") for operand in operands),
         "elements": has_elements(chosen),
-        "atomic": MTE_UB_GM.name in chosen,
+        "atomic": not UPDATED.isdisjoint(chosen),
         "legacy": not set(chosen).isdisjoint(LEGACY_FORMS.values()),
         "failure": f"{FIRST_FAILURE}\n  transaction 0 on {slot}:",
         "sv": language == "sv",

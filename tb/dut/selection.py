@@ -13,7 +13,7 @@ from typing import get_args
 from tb.common.errors import PtoError
 from tb.common.text import comma_list
 from tb.dut.manifest import Capabilities, ErrorKind, Manifest
-from tb.isa.dma.table import MAX_LOOPS, MTE_UB_GM, OF_PADS, OF_UPDATES
+from tb.isa.dma.table import MAX_LOOPS, OF_PADS, OF_UPDATES, UPDATED
 from tb.isa.l0.table import ELEMENT_CODES, LOADS
 from tb.isa.ops import LEGACY_FORMS, OPS
 
@@ -92,7 +92,7 @@ def refusals(can: Capabilities) -> dict[str, str]:
         ("loops", can.loops < MAX_LOOPS, f"more than {can.loops} loops" if can.loops else "loops"),
         ("pad", not can.pad, "padded rows"),
         ("legacy", not can.legacy, "legacy forms"),
-        ("atomic", MTE_UB_GM.name in can.ops and not can.atomic_stores, "atomic stores"),
+        ("atomic", not (can.atomic_stores or UPDATED.isdisjoint(can.ops)), "atomic stores"),
         ("transpose", loads and not can.transpose, "transposed loads"),
         ("elements", loads and bool(bits), f"loads of {bits}-bit elements"),
     )

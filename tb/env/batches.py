@@ -29,7 +29,7 @@ from tb.harness.items import Aim, Reset
 from tb.harness.knobs import KnobProfile, draw_profile, mixed_stalls, near_latencies, slow_sink
 from tb.harness.layout import FAULTS
 from tb.isa.block import OpBlock
-from tb.isa.dma.table import MTE_UB_GM
+from tb.isa.dma.table import UPDATED
 from tb.isa.op import Op, replace
 from tb.isa.ops import LEGACY_FORMS, OPS, SLOTS
 from tb.isa.spaces import Space
@@ -159,7 +159,7 @@ class BatchDraw(ABC):
         self, name: str, joined: float, sizes: tuple[SizeClass, ...] = QUEUEING_SIZES
     ) -> OpBlock:
         """Returns a block of few small ops of a form; a fraction of stores joins words."""
-        if name == MTE_UB_GM.name and self._rng.random() < joined:
+        if name in UPDATED and self._rng.random() < joined:
             block = joined_block(self._rng, self._limits)
             return block.take(0, min(len(block), SHORT))
         return queueing_block(self._rng, name, self._stateful, sizes=sizes, most=SHORT)
@@ -231,7 +231,7 @@ class JoinDraw(BatchDraw):
 
     def choice(self, names: list[str]) -> list[str]:
         """Returns the store of UB."""
-        return [name for name in names if name == MTE_UB_GM.name]
+        return [name for name in names if name in UPDATED]
 
     def draw(self) -> Special:
         """Returns a batch; with errors in every second one, where the run has errors."""

@@ -13,9 +13,7 @@ from scoreboards.faults import FAULT_BYTES, READS, WRITES, Fault, FaultKind
 from tb.harness.items import Reset
 from tb.harness.layout import FAULTS
 from tb.isa.block import OpBlock
-from tb.isa.dma.table import MTE_UB_GM
 from tb.isa.fix.op import FixOp
-from tb.isa.fix.table import MTE_L0C_GM
 from tb.isa.footprint import Footprint, destinations, parameters, source
 from tb.isa.op import Op
 from tb.isa.ops import SLOTS
@@ -50,7 +48,7 @@ def accesses(desc: Op) -> list[Access]:
     written = list(destinations(desc))
     found = [Access(region, READS) for region in read if region.bytes]  # of a fill none
     found += [Access(region, WRITES) for region in written]
-    if desc.spec in (MTE_L0C_GM, MTE_UB_GM) and getattr(desc, "atomic_type", False):
+    if desc.spec.updates and desc.atomic_type:
         found += [Access(region, READS) for region in written]
     return found
 

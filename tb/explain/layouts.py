@@ -13,10 +13,10 @@ from typing import Any
 from tb.common.text import counted
 from tb.explain.fix import steps, update
 from tb.isa.burst.op import BurstOp
-from tb.isa.burst.table import MTE_L1_BT, BurstSpec
+from tb.isa.burst.table import BurstSpec
 from tb.isa.descriptor import field_values
 from tb.isa.dma.op import DmaOp
-from tb.isa.dma.table import MTE_L1_UB, MTE_UB_GM
+from tb.isa.dma.table import SOURCE_SIDE
 from tb.isa.fields import OpSpec
 from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import FixOp
@@ -60,7 +60,7 @@ L0_TARGET, L0_TURNED = (
 
 
 def _dma(desc: DmaOp) -> Iterator[str]:
-    if desc.spec is MTE_L1_UB:
+    if desc.spec.gaps:
         yield f"{counted(desc.n_burst, 'burst')} of {desc.len} blocks of {UB_BLOCK} B, with gaps"
     else:
         yield f"{counted(desc.n_burst, 'row')} of {desc.len} B"
@@ -226,12 +226,12 @@ class _Names(dict[str, str]):
 
 def _of_rows(spec: OpSpec) -> tuple[str, ...]:
     loops = "".join(f" + i{k}*loop{k}_{{side}}_stride" for k in range(3))
-    if spec is MTE_L1_UB:
+    if spec.gaps:
         what, step = f"burst j: {UB_BLOCK}*len B", f"{UB_BLOCK}*(len + {{side}}_stride)"
     else:
         what, step = "row j: len B", "{side}_stride"
     text = f"{{side}}_addr + j*{step}{loops}"
-    sides = ("loc", "ext") if spec is MTE_UB_GM else ("ext", "loc")
+    sides = ("loc", "ext") if SOURCE_SIDE[spec.name] == "loc" else ("ext", "loc")
     source, target = (text.format(side=side) for side in sides)
     return (f"{what} from {source}", f"to {target}, 0 <= j < n_burst, 0 <= ik < loopk_count")
 
@@ -246,5 +246,5 @@ def formulas(spec: OpSpec) -> tuple[str, ...]:
         row_step="(k of nz2dn, else 1)",
     )  # fmt: skip
     if isinstance(spec, BurstSpec):
-        values |= {"unit": str(spec.unit), "read": "size" if spec is MTE_L1_BT else str(spec.unit)}
+        values |= {"unit": str(spec.unit), "read": "size" if spec.widens else str(spec.unit)}
     return tuple(text.format_map(values) for text in FORMULAS[family])

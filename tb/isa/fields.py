@@ -148,6 +148,8 @@ class OpSpec:
         d_rules: Numbers in that family of the D rules an engine checks for it.
         doc: One line.
         pipe: Pipe that orders it in a program where that is not the one of its slot, or empty.
+        unit: Bytes of a unit of its lengths and gaps; of an op that widens, at the destination.
+        updates: CTRL at the issue may combine its elements with those of the destination.
     """
 
     name: str
@@ -161,6 +163,27 @@ class OpSpec:
     d_rules: tuple[int, ...]
     doc: str
     pipe: str = ""
+    unit: int = 1
+    updates: bool = False
+
+    @property
+    def family(self) -> str:
+        """Descriptor family."""
+        return self.layout.family
+
+    @property
+    def within(self) -> bool:
+        """Source and destination lie in the same memory."""
+        return self.source == self.destination
+
+    @property
+    def gaps(self) -> bool:
+        """Rows are bursts of units: a gap counts from the end of one to the start of the next."""
+        return self.has("src_gap")
+
+    def has(self, name: str) -> bool:
+        """Returns whether the op has an operand of that name."""
+        return any(operand.name == name for operand in self.operands)
 
     @property
     def rule_names(self) -> tuple[str, ...]:

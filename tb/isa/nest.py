@@ -82,8 +82,8 @@ def elem_bytes(v: Any) -> Number:
 def _strided(v: Any, side: str, length: Number) -> Rows:
     """Returns the rows of ``ext`` or ``loc``; ``length`` has the unit of the op's ``len``."""
     row = getattr(v, f"{side}_stride")
-    if v.spec.source == "l1":
-        length, row = length * UB_BLOCK, (length + row) * UB_BLOCK
+    if v.spec.gaps:
+        length, row = length * v.spec.unit, (length + row) * v.spec.unit
     counts, strides = [v.n_burst], [row]
     one = isinstance(v.n_loops, int)
     for k in range(v.n_loops if one else MAX_LOOPS):
@@ -110,7 +110,7 @@ def padded(v: Any) -> Number:
 
 def compact(v: Any) -> Number:
     """Returns whether rows have no gap between them (docs/spec/dma.md, 2; knob ``compact``)."""
-    legal = v.spec.source != "l1" and current().compact == "legal"
+    legal = not v.spec.gaps and current().compact == "legal"
     return (v.n_burst > 1) & (v.loc_stride == v.len) & legal
 
 

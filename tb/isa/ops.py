@@ -40,6 +40,19 @@ def _by_code() -> dict[int, OpSpec]:
 OPS_BY_CODE = _by_code()
 """Op tables by opcode."""
 
+
+def feeds(producer: OpSpec, consumer: OpSpec) -> bool:
+    """Returns whether the second op reads, or updates, what the first writes on another slot.
+
+    A write-back also reads its parameters in fb, and updates its destination in GM.
+    """
+    if consumer in WRITE_BACKS and producer.destination == "fb":
+        return True
+    if producer is consumer and consumer in WRITE_BACKS and consumer.updates:
+        return True
+    return producer.destination == consumer.source and producer.slot != consumer.slot
+
+
 LEGACY_FORMS: dict[str, str] = {
     "copy_gm_to_ubuf": "mte_gm_ub",
     "copy_ubuf_to_gm": "mte_ub_gm",

@@ -14,13 +14,12 @@ from tb.coverage.export.exchange import from_json, to_json
 from tb.coverage.functional import FunctionalCoverage
 from tb.coverage.model import Coverage, CoverageError
 from tb.coverage.table import table
-from tb.coverage.traffic import feeds
 from tb.coverage.view import FORMS
 from tb.isa.block import OpBlock, from_ops
 from tb.isa.l0.op import LOAD_CLASSES
 from tb.isa.lower import OP_CLASSES
 from tb.isa.op import replace
-from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS
+from tb.isa.ops import OPS, OPS_BY_CODE, SLOTS, feeds
 from tests.coverage.counting import (
     GM_UB,
     collect,

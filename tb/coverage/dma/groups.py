@@ -36,7 +36,7 @@ def _one_row(shape: Shape) -> tuple[Exclusion, ...]:
 
 
 def _crosses(shape: Shape) -> tuple[Cross, ...]:
-    ext, loc = shape.ext, shape.loc
+    ext, loc = shape.name("ext"), shape.name("loc")
     nesting = "loops_active" if shape.legacy else "n_loops"
     strides = (shape.between("ext"), shape.between("loc"))
     what = "gap" if shape.gaps else "row stride"
@@ -51,7 +51,7 @@ def _crosses(shape: Shape) -> tuple[Cross, ...]:
         crosses += [crossed(f"{size} x gm_align"), Cross("page x nesting", ("page", nesting))]
     else:
         crosses.append(Cross("alignment", (f"{ext}_mod", f"{loc}_mod", "len_mod")))
-    if "ub" in (ext, loc):
+    if "ub" in (shape.ext, shape.loc):
         crosses.append(crossed("elem x ub_sub"))
     if not shape.legacy:
         if (ext, loc) == ("gm", "ub"):
@@ -93,7 +93,7 @@ def strided_group(form: str, bus_bytes: int) -> Group:
     if shape.legacy:
         points += p.legacy_points(store=shape.store)
     crosses = _crosses(shape)
-    if shape.store:
+    if shape.updates:
         points += atomic.atomic_points(bus_bytes)
         crosses += atomic.atomic_crosses()
     derived = DERIVED | atomic.DERIVED

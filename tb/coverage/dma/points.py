@@ -77,7 +77,7 @@ _KNOBS = dict.fromkeys(_REPEATED, REPEAT) | dict.fromkeys(_NO_GAP, COMPACT)
 def length_points(shape: Shape, bus_bytes: int) -> list[Row]:
     """Row length; length and addresses modulo the bus width."""
     if shape.ext != "gm":
-        ext, loc = shape.ext, shape.loc
+        ext, loc = shape.name("ext"), shape.name("loc")
         return [
             ranges("len", BLOCK_LEN_LOWS, "len", "32-byte blocks in a burst"),
             residues("len_mod", WORD, UB_BLOCK, "length", f"row length modulo {WORD}"),
@@ -171,7 +171,7 @@ def _loop_points(shape: Shape, k: int) -> list[Row]:
         never = {"0": "iterations would write the same bytes (DMA-L13)"} if written else {}
         doc = f"stride of loop {k} against what rows and inner loops span"
         values = partial(_loop_stride, side, k)
-        points.append(cases(f"{space}_loop{k}_stride", labels, values, doc, **never))
+        points.append(cases(f"{shape.name(side)}_loop{k}_stride", labels, values, doc, **never))
     return points
 
 
@@ -198,8 +198,14 @@ def stride_points(shape: Shape) -> list[Row]:
         unused = ("0", "below len, unaligned", "below len", "unaligned", "aligned")
         doc = "row stride of a single row, which has no effect"
         points += [
-            cases(f"{space}_stride_unused", unused, partial(_unused_stride, side), doc, ops="lone")
-            for side, space, _ in sides
+            cases(
+                f"{shape.name(side)}_stride_unused",
+                unused,
+                partial(_unused_stride, side),
+                doc,
+                ops="lone",
+            )
+            for side, _, _ in sides
         ]
     return points + [row for k in range(shape.loops) for row in _loop_points(shape, k)]
 
@@ -221,7 +227,8 @@ def place_points(shape: Shape) -> list[Row]:
         if space != "gm":
             values = partial(_local_place, side, shape.size(side))
             doc = f"{space.upper()} range of the op, with fill"
-            points.append(cases(f"{space}_place", labels, values, doc, needs=needs))
+            name = f"{shape.name(side)}_place"
+            points.append(cases(name, labels, values, doc, needs=needs))
     return points
 
 

@@ -30,12 +30,16 @@ class Shape:
     Attributes:
         ext, loc: Address spaces of the two sides of its descriptor.
         store: Data go from ``loc`` to ``ext``.
+        gaps: Rows are bursts of units with gaps between them.
+        updates: CTRL may make the op an atomic update.
         legacy: The form reads loop registers.
     """
 
     ext: str
     loc: str
     store: bool
+    gaps: bool
+    updates: bool
     legacy: bool
 
     @property
@@ -59,11 +63,6 @@ class Shape:
         return self.ext == "gm" and not self.store
 
     @property
-    def gaps(self) -> bool:
-        """Rows are bursts of 32-byte blocks with gaps between them."""
-        return self.ext == "l1"
-
-    @property
     def top_rows(self) -> dict[str, int]:
         """Names of the bins of the largest legal row counts, and the counts."""
         bits = [BLOCK_COUNT_BITS] if self.gaps else [int(x) for x in KNOBS["len_bits"].values]
@@ -82,9 +81,15 @@ class Shape:
         """Returns the bytes of the memory of a side."""
         return SIZES[space_of(self.space(side))]
 
+    def name(self, side: str) -> str:
+        """Returns the name of a side in points: its memory, its role where both are in one."""
+        if self.ext != self.loc:
+            return self.space(side)
+        return "dst" if self.store == (side == "ext") else "src"
+
     def between(self, side: str) -> str:
         """Returns the name of the point of distances between rows on a side."""
-        return f"{self.space(side)}_gap" if self.gaps else f"{self.space(side)}_row_stride"
+        return f"{self.name(side)}_gap" if self.gaps else f"{self.name(side)}_row_stride"
 
 
 def shape_of(form: str) -> Shape:
@@ -92,7 +97,9 @@ def shape_of(form: str) -> Shape:
     spec = FORM_SPECS[form]
     store = spec.destination == "gm"
     ext, loc = spec.source, spec.destination
-    return Shape(loc if store else ext, ext if store else loc, store, form in LEGACY_FORMS)
+    if store:
+        ext, loc = loc, ext
+    return Shape(ext, loc, store, spec.gaps, spec.updates, form in LEGACY_FORMS)
 
 
 def block_end(values: Ints) -> Ints:

@@ -54,8 +54,6 @@ from tb.isa.fix.table import (
     L2_BITS,
     MAX_M,
     MAX_M_NZ,
-    MTE_L0C_GM,
-    MTE_L0C_UB,
     N_BITS,
     QUANT_RECORD,
     SID_BITS,
@@ -76,7 +74,7 @@ L0C_WORDS = SIZES[Space.L0C] // 64
 
 def layouts_of(spec: OpSpec) -> tuple[str, ...]:
     """Returns the bins of ``layout`` of an op."""
-    return (*LAYOUTS, *SPLITS) if spec is MTE_L0C_UB else LAYOUTS
+    return (*LAYOUTS, *SPLITS) if spec.destination == "ub" else LAYOUTS
 
 
 def _tail(v: Ops) -> dict[str, Bools]:
@@ -85,7 +83,7 @@ def _tail(v: Ops) -> dict[str, Bools]:
 
 
 def _shape_points(spec: OpSpec) -> list[Row]:
-    nz_needs = {} if spec is MTE_L0C_GM else {_NZ[1]: ALL_MODES}
+    nz_needs = {} if spec.destination == "gm" else {_NZ[1]: ALL_MODES}
     dst_needs = {name: RESULT_NEEDS.get(RESULTS[code], "") for name, code in DST_CODES.items()}
     found = [
         codes("layout", layouts_of(spec), "layout_bin",
@@ -102,7 +100,7 @@ def _shape_points(spec: OpSpec) -> list[Row]:
         ranges("rows", (1, 2, 16, 17), "m", "M, coarse, for crosses"),
         ranges("bytes", (1, 32, 256, 1024, 4096, 16384), "bytes", "bytes written"),
     ]  # fmt: skip
-    if spec is MTE_L0C_UB:
+    if spec.destination == "ub":
         found.append(codes("ub_sub", ["0", "1"], "ub_sub", "sub-block of a whole tile",
                            ops=lambda v: v.live & (v.ub_mode == 0)))  # fmt: skip
     return found
@@ -216,7 +214,7 @@ def _operand_points(spec: OpSpec) -> list[Row]:
               lambda v: [v.n == MAX_N, v.m == L0C_WORDS],
               "most columns, and as many rows as L0C has words"),
     ]  # fmt: skip
-    if spec is MTE_L0C_GM:
+    if spec.destination == "gm":
         sids, hints = range(1 << SID_BITS), range(1 << L2_BITS)
         points += [
             codes("sid", [str(at) for at in sids], "sid", "stream hint", ops=ALL),
@@ -226,7 +224,7 @@ def _operand_points(spec: OpSpec) -> list[Row]:
 
 
 def _crosses(spec: OpSpec) -> tuple[Cross, ...]:
-    ub = spec is MTE_L0C_UB
+    ub = spec.destination == "ub"
     split_m, split_n = SPLITS
     shapes = [
         excluding("nz2nz writes whole groups (FIX-L19)", layout=_NZ[0], tail=TAILS[1:]),
@@ -241,7 +239,7 @@ def _crosses(spec: OpSpec) -> tuple[Cross, ...]:
         )
     ]
     strides, rows = [], []
-    if spec is not MTE_L0C_GM:
+    if spec.destination != "gm":
         rows.append(
             excluding("groups are whole 32 B blocks", layout=_NZ, dst_stride="gap below 32 B")
         )
@@ -280,7 +278,7 @@ def _crosses(spec: OpSpec) -> tuple[Cross, ...]:
 def fix_group(form: str, bus_bytes: int) -> Group:
     """Returns the group of one write-back; residues of GM addresses are modulo ``bus_bytes``."""
     spec = FORM_SPECS[form]
-    in_gm = spec is MTE_L0C_GM
+    in_gm = spec.destination == "gm"
     points = [
         *_shape_points(spec),
         *SOURCE_POINTS,

@@ -23,12 +23,14 @@ from tb.env.batches import KINDS, BatchDraw, Special
 from tb.env.pins import PinDriver
 from tb.env.stress import FaultDraw
 from tb.isa.block import OpBlock
-from tb.isa.burst.table import MTE_L1_BT
+from tb.isa.burst.table import BURSTS
 from tb.isa.op import replace
 from tb.record.settings import RunSettings
 
 PROFILE_BLOCKS = 2
 """Blocks between two changes of the memory profile."""
+
+_BIASES = {name for name, row in BURSTS.items() if row.destination == "bt"}
 
 ILLEGAL_FRACTION = 0.05
 FAULT_FRACTION = 0.05
@@ -78,7 +80,7 @@ class RandomTest(PtoTestBase):
         """Writes floats of every class among the random bytes, where bias loads are sent."""
         super().prepare_memory()
         self.env.scoreboard.forgets = self.run.settings.gm != "cocotbext"
-        if MTE_L1_BT.name in self.run.settings.ops:
+        if _BIASES & set(self.run.settings.ops):
             for fill in special_fills(self.run.settings.seed):
                 self.env.scoreboard.poke(fill.space, fill.start, fill.data.tobytes())
 

@@ -65,21 +65,14 @@ class BurstSpec(OpSpec):
     """Table row of a burst copy.
 
     Attributes:
-        unit: Bytes of a unit; of an op that widens, at the destination.
         align: Alignment in bytes of the destination; sources are multiples of 32.
         dtype: Element type of pointers that are not given.
         widens: Elements become 32-bit slots, by the pairs of ``BIAS_TYPES``.
     """
 
-    unit: int = BLOCK_UNIT
     align: int = UB_BLOCK
     dtype: str = "i8"
     widens: bool = False
-
-    @property
-    def within(self) -> bool:
-        """Source and destination lie in the same memory."""
-        return self.source == self.destination
 
     @property
     def has_ub_side(self) -> bool:

@@ -12,11 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tb.isa.dma.op import DmaOp, MteGmUb, MteUbGm
+from tb.isa.dma.op import DmaOp
 from tb.isa.dma.table import (
     LOOP_COUNT_BITS,
-    MTE_GM_UB,
-    MTE_L1_UB,
     PAD_COUNT_BITS,
     PAD_LIMIT,
     STRIDED,
@@ -42,7 +40,7 @@ SPredicate = Callable[[DmaOp], "str | None"]
 
 def l02(op: DmaOp) -> str | None:
     """A pad clause has a value alone, or a value with both counts."""
-    if isinstance(op, MteGmUb) and op.pad and (op.pad.left is None) != (op.pad.right is None):
+    if op.pad and (op.pad.left is None) != (op.pad.right is None):
         given = "left" if op.pad.right is None else "right"
         return Breach(f"pad gives only the {given} count", "give both or none")
     return None
@@ -50,7 +48,7 @@ def l02(op: DmaOp) -> str | None:
 
 def l03(op: DmaOp) -> str | None:
     """The pad value has a type that can be padded, as wide as the element."""
-    if not isinstance(op, MteGmUb) or op.pad is None:
+    if op.pad is None:
         return None
     dtype, element = op.pad.dtype, op.src_type.dtype
     fitting = [one for one in PAD_DTYPES if ELEMENT_BYTES[one] == ELEMENT_BYTES.get(element)]
@@ -81,7 +79,7 @@ def l04(op: DmaOp) -> str | None:
 
 def l15(op: DmaOp) -> str | None:
     """A constant L2 hint fits its field."""
-    if not isinstance(op, MteGmUb | MteUbGm):
+    if not op.spec.has("l2_cache_ctl"):
         return None
     bits = op.spec.operand("l2_cache_ctl").bits or 0
     return too_wide("l2_cache_ctl", op.l2_cache_ctl, bits)
@@ -95,8 +93,10 @@ def l03_legacy(desc: DmaOp) -> str | None:
 
 
 def _sides(desc: DmaOp) -> tuple[str, str]:
-    """Returns the names of the spaces of ``ext`` and ``loc``."""
+    """Returns the names of ``ext`` and ``loc``: the spaces, with the roles if they are the same."""
     source, destination = desc.spec.source.upper(), desc.spec.destination.upper()
+    if desc.spec.within:
+        return f"{source} source", f"{destination} destination"
     return (destination, source) if destination == "GM" else (source, destination)
 
 
@@ -114,9 +114,8 @@ def l05(desc: DmaOp) -> str | None:
     """Every field fits its width; unused pad counts are 0."""
     ext, loc = _sides(desc)
     bits = _BITS[desc.spec.name]
-    whole = desc.spec is MTE_L1_UB
-    step = "gap" if whole else "stride"
-    if not whole:
+    step = "gap" if desc.spec.gaps else "stride"
+    if not desc.spec.gaps:
         most = current().longest
         for name, value in (("len_burst", desc.len), ("n_burst", desc.n_burst)):
             if value > most:
@@ -166,12 +165,12 @@ def l06(desc: DmaOp) -> str | None:
 def l07(desc: DmaOp) -> str | None:
     """On-chip strides are multiples of 32 where their count is above 1.
 
-    So is the row stride that ends a padded row. That of a compact group is free; ``mte_l1_ub`` has
-    strides in its loops only.
+    So is the row stride that ends a padded row. That of a compact group is free; bursts with
+    gaps have strides in their loops only.
     """
     ext, loc = _sides(desc)
     strides = []
-    if desc.spec is not MTE_L1_UB and not desc.compact:
+    if not desc.spec.gaps and not desc.compact:
         used = desc.n_burst > 1 or (desc.padded and current().pad_end == "stride")
         strides = [(f"{loc} row stride", desc.loc_stride, used)]
     strides += [
@@ -286,7 +285,8 @@ def l18(desc: DmaOp) -> str | None:
 
 def l19(desc: DmaOp) -> str | None:
     """A row that is filled with its first element holds one."""
-    if desc.is_nop or desc.padded or desc.spec is not MTE_GM_UB or desc.len >= desc.elem_bytes:
+    to_ub = (desc.spec.source, desc.spec.destination) == ("gm", "ub")
+    if desc.is_nop or desc.padded or not to_ub or desc.len >= desc.elem_bytes:
         return None
     if current().tail == "keep":
         return None

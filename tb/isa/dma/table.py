@@ -2,14 +2,14 @@
 """Operand tables and descriptor layout of the strided DMA ops (docs/spec/dma.md, section 1).
 
 In the layout ``ext`` is the GM side and ``loc`` the on-chip side, whichever is the source, so
-that loads and stores share one layout and one decoder. ``mte_l1_ub``, which has no GM side,
-holds its source in ``ext``.
+that loads and stores share one layout and one decoder. An op without a GM side holds its source in
+``ext``.
 """
 
 from __future__ import annotations
 
 from tb.isa.fields import Field, Layout, Operand, OpSpec
-from tb.isa.spaces import GM_ADDR_BITS
+from tb.isa.spaces import GM_ADDR_BITS, UB_BLOCK
 
 MAX_LOOPS = 3
 """Loop groups a descriptor carries (docs/spec/ambiguities.md, A-08)."""
@@ -67,19 +67,19 @@ DMA_LAYOUT = Layout(
 )
 
 
-def _operands(source: str, destination: str) -> tuple[Operand, ...]:
-    """Returns addresses, row and loops of a copy; rows from L1 are blocks with gaps."""
-    blocks, found = source == "l1", []
+def _operands(source: str, destination: str, unit: int) -> tuple[Operand, ...]:
+    """Returns addresses, row and loops of a copy; rows of units of several bytes have gaps."""
+    blocks, found, units = unit > 1, [], f"{unit} B"
     steps, loops = [], [Operand("loop_count", LOOP_COUNT_BITS, "iterations", "loop{k}_count",
                                 "outer repetition")]  # fmt: skip
     for role, what, space in (("src", "source", source), ("dst", "destination", destination)):
         gm, memory = space == "gm", space.upper()
-        side = "ext" if gm or space == source == "l1" else "loc"
+        side = "ext" if role == ("dst" if destination == "gm" else "src") else "loc"
         bits = GM_STRIDE_BITS if gm else LOCAL_STRIDE_BITS
         place = f"{memory} {what} address" + ("" if gm else ", multiple of 32")
         found.append(Operand(f"{space}_{role}", None, "B", f"{side}_addr", place))
         if blocks:
-            steps.append(Operand(f"{role}_gap", BLOCK_GAP_BITS, "32 B", f"{side}_stride",
+            steps.append(Operand(f"{role}_gap", BLOCK_GAP_BITS, units, f"{side}_stride",
                                  f"{memory} blocks between bursts"))  # fmt: skip
         else:
             steps.append(Operand(f"{role}_stride", bits, "B", f"{side}_stride",
@@ -87,7 +87,7 @@ def _operands(source: str, destination: str) -> tuple[Operand, ...]:
         loops.append(Operand(f"loop_{role}_stride", bits, "B", f"loop{{k}}_{side}_stride",
                              f"{what} advance"))  # fmt: skip
     if blocks:
-        rows = (Operand("len_burst", BLOCK_LEN_BITS, "32 B", "len", "blocks in a burst"),
+        rows = (Operand("len_burst", BLOCK_LEN_BITS, units, "len", "blocks in a burst"),
                 Operand("n_burst", BLOCK_COUNT_BITS, "bursts", "n_burst", "bursts"))  # fmt: skip
     else:
         rows = (Operand("len_burst", LEN_BITS, "B", "len", "bytes in a row"),
@@ -106,17 +106,20 @@ def strided_row(
     doc: str,
     hint: tuple[Operand, ...] = (),
     pads: tuple[Operand, ...] = (),
+    unit: int = 1,
+    updates: bool = False,
 ) -> OpSpec:
-    """Returns the row of a strided copy; its memories decide most operands.
+    """Returns the row of a strided copy; memories and unit decide most operands.
 
     Arguments are those of :class:`tb.isa.fields.OpSpec`; ``hint`` follows the addresses and
     ``pads`` the loops.
     """
-    first, second, *rest = _operands(source, destination)
+    first, second, *rest = _operands(source, destination, unit)
     operands = (first, second, *hint, *rest, *pads)
     return OpSpec(
-        name, opcode, slot, source, destination, operands, DMA_LAYOUT, "DMA", d_rules, doc
-    )
+        name, opcode, slot, source, destination, operands, DMA_LAYOUT, "DMA", d_rules, doc,
+        unit=unit, updates=updates,
+    )  # fmt: skip
 
 
 MTE_GM_UB = strided_row(
@@ -134,6 +137,7 @@ MTE_UB_GM = strided_row(
     "mte_ub_gm", 2, "mte3", "ub", "gm",
     d_rules=(5, 6, 7, 8, 12, 16, 17),
     doc="rows of bytes from UB to GM; only the len bytes of a row are read and written",
+    updates=True,
     hint=(Operand("l2_cache_ctl", 4, "code", "l2", "L2 cache hint, omitted = 0"),),
 )  # fmt: skip
 MTE_GM_L1 = strided_row(
@@ -145,6 +149,7 @@ MTE_L1_UB = strided_row(
     "mte_l1_ub", 4, "mte1", "l1", "ub",
     d_rules=(5, 6, 7, 12),
     doc="bursts of 32-byte blocks with gaps from L1 to UB sub-block 0",
+    unit=UB_BLOCK,
 )  # fmt: skip
 
 OF_PADS = ("DMA-L03", "DMA-L09", "DMA-L10")
@@ -155,6 +160,9 @@ OF_UPDATES = ("DMA-L16", "DMA-L17")
 
 STRIDED: tuple[OpSpec, ...] = (MTE_GM_UB, MTE_UB_GM, MTE_GM_L1, MTE_L1_UB)
 """Rows of the family."""
+
+UPDATED = frozenset(spec.name for spec in STRIDED if spec.updates)
+"""Copies that CTRL makes atomic updates of GM."""
 
 SOURCE_SIDE: dict[str, str] = {
     spec.name: "loc" if spec.destination == "gm" else "ext" for spec in STRIDED

@@ -26,8 +26,6 @@ from tb.isa.fix.table import (
     L0C_WORD,
     MAX_M,
     MAX_M_NZ,
-    MTE_L0C_GM,
-    MTE_L0C_UB,
     NO_CONVERT,
     NUMBER_TYPES,
     NZ2DN,
@@ -243,7 +241,7 @@ def l14(desc: FixOp) -> str | None:
         return Breach("K of nz2dn is 0", "at least 1")
     if desc.layout == NZ2NZ and desc.split > 1:
         return Breach(f"split is {desc.split}", "0 or 1")
-    if desc.spec is MTE_L0C_UB and desc.ub_mode == UB_WHOLE and desc.ub_sub > 1:
+    if desc.spec.destination == "ub" and desc.ub_mode == UB_WHOLE and desc.ub_sub > 1:
         return Breach(f"sub-block id is {desc.ub_sub}", "0 or 1")
     if desc.unit_flag not in (FLAG_NONE, FLAG_CHECK, FLAG_CLEAR):
         return Breach(f"unit_flag is {desc.unit_flag}", "0, 2 or 3")
@@ -262,7 +260,7 @@ def l16(desc: FixOp) -> str | None:
     message = not_multiple("L0C address", desc.src_addr, L0C_WORD)
     if message:
         return message
-    unit = max(1, desc.dst_bits // 8) if desc.spec is MTE_L0C_GM else UB_BLOCK
+    unit = max(1, desc.dst_bits // 8) if desc.spec.destination == "gm" else UB_BLOCK
     return not_multiple("destination address", desc.dst_addr, unit)
 
 
@@ -305,7 +303,7 @@ def l20(desc: FixOp) -> str | None:
     Those of A5 are the ones of ``mte_l0c_gm`` without unit flags (A-32).
     """
     split = desc.layout == NZ2NZ and desc.split == 1 and current().modes == "a5"
-    if split and desc.spec is not MTE_L0C_GM:
+    if split and desc.spec.destination != "gm":
         return Breach(f"nz2nz(1) on {desc.spec.name} with knob modes = a5", "mte_l0c_gm")
     if split and desc.unit_flag:
         return Breach(f"nz2nz(1) with unit_flag {desc.unit_flag} and knob modes = a5", "none")
@@ -359,7 +357,7 @@ def l27(desc: FixOp) -> str | None:
     """The atomic type fits the destination element; only CTRL can break it."""
     name = next((name for name, code in ATOMIC_TYPES.items() if code == desc.atomic_type), "")
     legal = {DST_CODES[dtype] for dtype in ATOMIC_DST.get(name, ())}
-    if desc.spec is MTE_L0C_GM and name and desc.dst_code not in legal:
+    if desc.spec.destination == "gm" and name and desc.dst_code not in legal:
         return f"atomic {name} on elements of another type: the result is undefined"
     return None
 

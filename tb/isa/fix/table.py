@@ -309,6 +309,7 @@ MTE_L0C_GM = OpSpec(
     rules="FIX",
     d_rules=(*_RULES, 26),
     doc="write-back of accumulators to GM, also by atomic update",
+    updates=True,
 )
 
 MTE_L0C_L1 = OpSpec(

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from tb.isa.dtypes import ELEMENT_BYTES, PAD_DTYPES, Ptr
 from tb.isa.fields import OpSpec
-from tb.isa.fill.op import RAW_FILL_L1
 from tb.isa.fix.table import CLIP_TYPES, DST_CODES, QUANT_MODES
 from tb.isa.grammar import BUFFER, FLAG, POINTER
 from tb.isa.l0.table import SCALE_DTYPE, LoadSpec
@@ -19,7 +18,7 @@ def _pointer_types(spec: OpSpec, element: tuple[str, ...]) -> tuple[Ptr, Ptr]:
     defaults = OP_CLASSES[spec.name].defaults
     target: Ptr = defaults["dst_type"]
     source: Ptr = defaults.get("src_type", target)
-    if spec is RAW_FILL_L1:
+    if spec.family == "fill":
         element = element or ("ui16",)
     if not element:
         scales = isinstance(spec, LoadSpec) and spec.scales
