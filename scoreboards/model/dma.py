@@ -34,7 +34,7 @@ from tb.isa.dma.legacy import (
     SetLoopStride,
     SetMovPadVal,
 )
-from tb.isa.dma.op import DMA_CLASSES, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.dma.op import DMA_CLASSES
 from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import MteL0cGm, MteL0cL1, MteL0cUb
 from tb.isa.footprint import Footprint
@@ -49,10 +49,7 @@ DmaOp = Op | LegacyOp | CtrlOp
 FootprintHook = Callable[[Footprint], None]
 
 _ISSUE: dict[type, Callable[[Any, bool, Registers], Outcome]] = {
-    MteGmUb: strided.gm_ub,
-    MteUbGm: strided.ub_gm,
-    MteGmL1: strided.gm_l1,
-    MteL1Ub: strided.l1_ub,
+    **dict.fromkeys(DMA_CLASSES, strided.copy),
     **{
         cls: burst.biases if cls.spec.destination == "bt" else burst.bursts
         for cls in BURST_CLASSES.values()
@@ -60,9 +57,7 @@ _ISSUE: dict[type, Callable[[Any, bool, Registers], Outcome]] = {
     MteGmL1Frac: nz.gm_l1_frac,
     **dict.fromkeys(LOAD_CLASSES.values(), l0.load),
     RawFillL1: fill.raw_fill,
-    MteL0cGm: fixpipe.write_back,
-    MteL0cL1: fixpipe.write_back,
-    MteL0cUb: fixpipe.write_back,
+    **dict.fromkeys((MteL0cGm, MteL0cL1, MteL0cUb), fixpipe.write_back),
     CopyGmToUbuf: strided.gm_to_ubuf,
     CopyUbufToGm: strided.ubuf_to_gm,
     CopyUbufToUbuf: burst.ubuf_to_ubuf,
@@ -72,7 +67,6 @@ _ISSUE: dict[type, Callable[[Any, bool, Registers], Outcome]] = {
     SetCtrl: registers.set_ctrl,
     SetAtomic: registers.set_atomic,
 }
-_ISSUE |= {cls: _ISSUE[cls.__base__] for cls in DMA_CLASSES if cls not in _ISSUE and cls.__base__}
 
 
 class ReferenceModel:

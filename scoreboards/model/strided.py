@@ -7,15 +7,19 @@ Legacy copies are read from their own operands and registers, not through the lo
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 from scoreboards.model.atomic_store import atomic_fields, atomic_store
 from scoreboards.model.outcome import NOTHING, Outcome, PadPattern
 from scoreboards.model.registers import Registers
 from scoreboards.model.tail import filled
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
-from tb.isa.dma.op import DmaOp, Loop, MteGmL1, MteGmUb, MteL1Ub, MteUbGm
+from tb.isa.dma.op import DmaOp, Loop, MteGmUb, MteUbGm
 from tb.isa.dtypes import Ptr, element_bytes
-from tb.isa.footprint import Footprint
+from tb.isa.footprint import Footprint, space_of
 from tb.isa.op import replace
+from tb.isa.ops import OPS
 from tb.isa.profile import current
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import UB_BLOCK, Space, block_end, ub_space
@@ -24,63 +28,41 @@ from tb.isa.status import Status
 _Steps = tuple[int, ...]
 
 
-def gm_ub(op: MteGmUb, legal: bool, _state: Registers) -> Outcome:
-    """Returns the outcome of an ``mte_gm_ub``."""
-    pad = op.pad
-    counts, src_strides, dst_strides = _nest(op)
-    source = Footprint(Space.GM, op.gm_src, op.len_burst, counts, src_strides)
-    target = Footprint(ub_space(op.ub_sub), op.ub_dst, op.len_burst, counts, dst_strides)
-    if not legal:
-        rule = _verdict(op)
-        if rule:
-            return Outcome(Status.RULE, rule)
-    if pad is None:
-        return _load(source, target, op.src_type)
-    size = element_bytes(pad.dtype)
-    ends = ((pad.left or 0) * size, (pad.right or 0) * size)
-    return _padded(source, target, ends, PadPattern(pad.value, size))
-
-
-def ub_gm(op: MteUbGm, legal: bool, state: Registers) -> Outcome:
-    """Returns the outcome of an ``mte_ub_gm``."""
-    counts, src_strides, dst_strides = _nest(op)
-    source = Footprint(ub_space(op.ub_sub), op.ub_src, op.len_burst, counts, src_strides)
-    target = Footprint(Space.GM, op.gm_dst, op.len_burst, counts, dst_strides)
-    if not legal:
-        rule = _verdict(replace(op, **atomic_fields(state)))
-        if rule:
-            return Outcome(Status.RULE, rule)
-    return _store(source, target, state)
-
-
-def gm_l1(op: MteGmL1, legal: bool, _state: Registers) -> Outcome:
-    """Returns the outcome of an ``mte_gm_l1``."""
-    counts, src_strides, dst_strides = _nest(op)
-    source = Footprint(Space.GM, op.gm_src, op.len_burst, counts, src_strides)
-    target = Footprint(Space.L1, op.l1_dst, op.len_burst, counts, dst_strides)
-    if not legal:
-        rule = _verdict(op)
-        if rule:
-            return Outcome(Status.RULE, rule)
-    return _load(source, target)
-
-
-def l1_ub(op: MteL1Ub, legal: bool, _state: Registers) -> Outcome:
-    """Returns the outcome of an ``mte_l1_ub``: blocks of 32 bytes, loops of bytes (A-12)."""
-    length = op.len_burst * UB_BLOCK
-    counts = (op.n_burst, *[loop.count for loop in op.loops])
-    src_loops = [loop.src_stride for loop in op.loops]
-    dst_loops = [loop.dst_stride for loop in op.loops]
-    if not legal:
-        rule = _verdict(op)
-        if rule:
-            return Outcome(Status.RULE, rule)
-    src_strides = (length + op.src_gap * UB_BLOCK, *src_loops)
-    dst_strides = (length + op.dst_gap * UB_BLOCK, *dst_loops)
-    return _rows(
-        Footprint(Space.L1, op.l1_src, length, counts, src_strides),
-        Footprint(ub_space(op.ub_sub), op.ub_dst, length, counts, dst_strides),
+@cache
+def _sides(name: str, ub_sub: int) -> tuple[Any, ...]:
+    """Returns the values with the addresses of source and destination, and their memories."""
+    row = OPS[name]
+    first, second = row.operands[:2]
+    return (
+        first.field,
+        second.field,
+        space_of(row.source, ub_sub),
+        space_of(row.destination, ub_sub),
     )
+
+
+def copy(op: DmaOp, legal: bool, state: Registers) -> Outcome:
+    """Returns the outcome of a v0.6 copy; lengths and gaps of bursts count units (A-12)."""
+    spec, pad = op.spec, op.pad
+    length = op.len_burst * spec.unit
+    counts, src_strides, dst_strides = _nest(op, length)
+    first, second, read, written = _sides(spec.name, op.ub_sub)
+    values = op.values
+    source = Footprint(read, values[first], length, counts, src_strides)
+    target = Footprint(written, values[second], length, counts, dst_strides)
+    if not legal:
+        rule = _verdict(replace(op, **atomic_fields(state)) if spec.updates else op)
+        if rule:
+            return Outcome(Status.RULE, rule)
+    if pad is not None:
+        size = element_bytes(pad.dtype)
+        ends = ((pad.left or 0) * size, (pad.right or 0) * size)
+        return _padded(source, target, ends, PadPattern(pad.value, size))
+    if spec.updates:
+        return _store(source, target, state)
+    if spec.source != "gm":
+        return _rows(source, target)
+    return _load(source, target, op.src_type if spec.destination == "ub" else None)
 
 
 def gm_to_ubuf(op: CopyGmToUbuf, legal: bool, state: Registers) -> Outcome:
@@ -130,15 +112,19 @@ def ubuf_to_gm(op: CopyUbufToGm, legal: bool, state: Registers) -> Outcome:
     return _store(source, target, state)
 
 
-def _nest(op: MteGmUb | MteUbGm | MteGmL1) -> tuple[_Steps, _Steps, _Steps]:
+def _nest(op: DmaOp, length: int) -> tuple[_Steps, _Steps, _Steps]:
     """Returns counts, source strides and destination strides; rows first, outermost loop last."""
     loops = op.loops
+    if op.spec.unit > 1:
+        src, dst = length + op.src_gap * op.spec.unit, length + op.dst_gap * op.spec.unit
+    else:
+        src, dst = op.src_stride, op.dst_stride
     if not loops:
-        return (op.n_burst,), (op.src_stride,), (op.dst_stride,)
+        return (op.n_burst,), (src,), (dst,)
     return (
         (op.n_burst, *[loop.count for loop in loops]),
-        (op.src_stride, *[loop.src_stride for loop in loops]),
-        (op.dst_stride, *[loop.dst_stride for loop in loops]),
+        (src, *[loop.src_stride for loop in loops]),
+        (dst, *[loop.dst_stride for loop in loops]),
     )
 
 

@@ -179,7 +179,7 @@ class OpSpec:
     @property
     def gaps(self) -> bool:
         """Rows are bursts of units: a gap counts from the end of one to the start of the next."""
-        return self.has("src_gap")
+        return self.unit > 1
 
     def has(self, name: str) -> bool:
         """Returns whether the op has an operand of that name."""
