@@ -264,7 +264,7 @@ class CopyGenerator:
         read_most, write_most, all_of = Cells.of(limits).budgets(limits)
         read, write = read_most[SOURCE[opcode]], write_most[DESTINATION[opcode]]
         is_strided, is_burst = strided(opcode), bursts(opcode)
-        wide = is_strided & (moves.parent[index] < 0)
+        wide = is_strided & (moves.parent[index] < 0) & (SOURCE[opcode] != DESTINATION[opcode])
         wide &= rng.random(len(index)) < limits.stretch * WIDE
         read = np.where(wide, all_of[SOURCE[opcode]], read)
         write = np.where(wide, all_of[DESTINATION[opcode]], write)

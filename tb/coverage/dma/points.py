@@ -240,7 +240,7 @@ def _nop_points(shape: Shape) -> list[Row]:
     widths = zip(rows, KNOBS["len_bits"].values, strict=False)
     needs = {} if shape.gaps else {name: f"len_bits = {width}" for name, width in widths}
     doc = "largest counts, which only NOPs can have"
-    sides = [(shape.space(x).upper(), f"{x}_addr", shape.size(x)) for x in ("ext", "loc")]
+    sides = [(shape.label(x), f"{x}_addr", shape.size(x)) for x in ("ext", "loc")]
     return [
         zero_counts("several zeros", {"len 0": "length", "n_burst 0": "n_burst", **zeros}),
         largest("nop_max", tops, doc, needs=needs),

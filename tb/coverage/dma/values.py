@@ -30,7 +30,7 @@ class Shape:
     Attributes:
         ext, loc: Address spaces of the two sides of its descriptor.
         store: Data go from ``loc`` to ``ext``.
-        gaps: Rows are bursts of units with gaps between them.
+        unit: Bytes of a unit of its lengths and gaps.
         updates: CTRL may make the op an atomic update.
         legacy: The form reads loop registers.
     """
@@ -38,7 +38,7 @@ class Shape:
     ext: str
     loc: str
     store: bool
-    gaps: bool
+    unit: int
     updates: bool
     legacy: bool
 
@@ -61,6 +61,11 @@ class Shape:
     def loads(self) -> bool:
         """Data come from GM, so that the knobs of rows apply."""
         return self.ext == "gm" and not self.store
+
+    @property
+    def gaps(self) -> bool:
+        """Rows are bursts of units with gaps between them."""
+        return self.unit > 1
 
     @property
     def top_rows(self) -> dict[str, int]:
@@ -87,6 +92,12 @@ class Shape:
             return self.space(side)
         return "dst" if self.store == (side == "ext") else "src"
 
+    def label(self, side: str) -> str:
+        """Returns the same in labels and descriptions."""
+        words = {"src": "source", "dst": "destination"}
+        name = self.name(side)
+        return words.get(name, name.upper())
+
     def between(self, side: str) -> str:
         """Returns the name of the point of distances between rows on a side."""
         return f"{self.name(side)}_gap" if self.gaps else f"{self.name(side)}_row_stride"
@@ -99,7 +110,7 @@ def shape_of(form: str) -> Shape:
     ext, loc = spec.source, spec.destination
     if store:
         ext, loc = loc, ext
-    return Shape(ext, loc, store, spec.gaps, spec.updates, form in LEGACY_FORMS)
+    return Shape(ext, loc, store, spec.unit, spec.updates, form in LEGACY_FORMS)
 
 
 def block_end(values: Ints) -> Ints:
