@@ -280,8 +280,17 @@ def worked_diff(op: str) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.sim
-@pytest.mark.parametrize(("op", "most"), [("mte_ub_ub2", 4), ("mte_gm_l1b", 8), ("mte_l1_l0a2", 8)])
-def test_the_op_of_a_worked_diff_is_sent_and_checked(op: str, most: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("op", "most", "tests", "number", "percent"),
+    [
+        ("mte_ub_ub2", 4, ("random", "corner", "illegal"), 100, 0.0),
+        ("mte_l1_l1", 5, ("random", "corner", "illegal"), 1500, 95.0),
+        ("mte_l1_l0a2", 4, ("random", "illegal"), 100, 0.0),  # 130 s of corners with Icarus
+    ],
+)
+def test_the_op_of_a_worked_diff_is_sent_and_checked(
+    op: str, most: int, tests: tuple[str, ...], number: int, percent: float, tmp_path: Path
+) -> None:
     ignore = shutil.ignore_patterns("__pycache__")
     for name in (*OWN, "rtl_stubs"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignore)
@@ -291,14 +300,23 @@ def test_the_op_of_a_worked_diff_is_sent_and_checked(op: str, most: int, tmp_pat
         text = (tmp_path / file).read_text()
         assert text.count(before) == 1, before
         (tmp_path / file).write_text(text.replace(before, after))
-    sent = ["tb", "run", "--sim", "icarus", "--ops", op, "--n", "100", "--test"]
-    for command in (["tb.isa.verilog"], [*sent, "random"], [*sent, "illegal"]):
+
+    def called(*words: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", *command],
+            [sys.executable, "-m", *words],
             cwd=tmp_path, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
-        if "random" in command:
-            assert "\nPASS 100 transactions, 0 mismatches" in done.stdout
-            assert re.search(rf"{op} +100 sent +100 passed", done.stdout)
-    assert "\nPASS " in done.stdout
+        return done.stdout
+
+    called("tb.isa.verilog")
+    for test in tests:
+        sent = number if test == "random" else 100
+        output = called(
+            "tb", "run", "--sim", "icarus", "--ops", op, "--n", f"{sent}", "--test", test
+        )
+        match = re.search(r"\nPASS (\d+) transactions, 0 mismatches, coverage ([0-9.]+) %", output)
+        assert match, output
+        assert int(match[1]) >= sent
+        assert re.search(rf"{op} +{match[1]} sent +{match[1]} passed", output)
+        assert test != "random" or float(match[2]) >= percent
