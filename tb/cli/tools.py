@@ -12,8 +12,17 @@ import typer
 from tb.cli import options as opt
 
 
-def doctor(json: opt.Json = None) -> None:
+def doctor(
+    json: opt.Json = None,
+    op: Annotated[
+        str, typer.Option("--op", help="list the places that lack an op with a row", metavar="NAME")
+    ] = "",
+) -> None:
     """List the tools found, their versions, and how to install what is missing."""
+    if op:
+        from tb.dut.op_places import op_command
+
+        raise typer.Exit(op_command(op))
     from tb.setup.doctor import doctor_command
 
     raise typer.Exit(doctor_command(json))

@@ -25,6 +25,7 @@ from xdsl.printer import Printer
 
 from tb.common.paths import ROOT
 from tb.isa.ops import OPS, OPS_BY_CODE
+from tests.wording import line_says
 
 OWN = ("tb", "sequences", "scoreboards")
 """Packages that are imported again for the toy ops."""
@@ -301,13 +302,15 @@ def test_the_op_of_a_worked_diff_is_sent_and_checked(
         assert text.count(before) == 1, before
         (tmp_path / file).write_text(text.replace(before, after))
 
-    def called(*words: str) -> str:
+    def called(*words: str, code: int = 0) -> str:
         done = subprocess.run(
             [sys.executable, "-m", *words],
             cwd=tmp_path, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
+
+    assert line_says(called("tb", "doctor", "--op", op, code=1), "MISSING header tb.isa.verilog")
 
     called("tb.isa.verilog")
     for test in tests:
@@ -320,3 +323,5 @@ def test_the_op_of_a_worked_diff_is_sent_and_checked(
         assert int(match[1]) >= sent
         assert re.search(rf"{op} +{match[1]} sent +{match[1]} passed", output)
         assert test != "random" or float(match[2]) >= percent
+    lost = re.findall(r"MISSING +(\w+)", called("tb", "doctor", "--op", op, code=1))
+    assert lost == ["testplan", "worked", "text"], "what the guide leaves to the author of a test"
