@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from itertools import product
+from itertools import product, starmap
 
-from sequences.constraints import GM_UB_NAMES, UB_SIZE
+from sequences.constraints import GM_UB_NAMES, NZ_NAMES, UB_SIZE
 from sequences.corner.fills import fill_spots
 from sequences.corner.knobs import knob_shapes
 from sequences.corner.nz import nz_corners
@@ -17,6 +17,7 @@ from tb.isa.burst.table import BIAS_TYPES
 from tb.isa.dma.op import DMA_CLASSES, DmaOp, Loop
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import Ptr
+from tb.isa.ops import OPS
 from tb.isa.spaces import UB_BLOCK
 
 PAGE = 4096
@@ -135,8 +136,8 @@ def l1_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
             if make.spec.name not in GM_UB_NAMES
         },
         **{name: burst_spots(make) for name, make in BURST_CLASSES.items()},
-        "raw_fill_l1": map(Spot, fill_spots()),
-        "mte_gm_l1_frac": (Spot(op, wish) for op, wish in nz_corners(bus_bytes)),
+        **{name: map(Spot, fill_spots()) for name, row in OPS.items() if row.family == "fill"},
+        **{name: starmap(Spot, nz_corners(bus_bytes)) for name in NZ_NAMES},
     }
     for name in spots:
         if name in names:

@@ -14,7 +14,7 @@ from sequences.constraints import FB_SIZE, FIX_NAMES, L0C_SIZE
 from sequences.corner.spots import up
 from sequences.fixpipe.data import Pools
 from sequences.fixpipe.parameters import Records, offset_bits
-from sequences.fixpipe.plain_ops import ALPHAS, ENDS, MAKERS, space_of
+from sequences.fixpipe.plain_ops import ALPHAS, MAKERS, space_of
 from sequences.fixpipe.tiles import draw_tile, tile_of
 from tb.isa.block import Fill, OpBlock
 from tb.isa.ctrl import SetCtrl
@@ -161,9 +161,10 @@ class Builder:
         for op, (modulus, residue) in corners:
             desc = lower(op)
             read = up(source(desc).end, FLAG_BLOCK)
-            write = max(side.end for side in destinations(desc))
+            written = destinations(desc)
+            write, size = max(side.end for side in written), SIZES[written[0].space]
             space = space_of(op)
-            full = space != "gm" and dst[space] + write > ENDS[op.spec.name]
+            full = space != "gm" and dst[space] + write > size
             if len(ops) == BLOCK_OPS or src + read > L0C_SIZE or full:
                 yield self.block(ops, ctrl=ctrl)
                 ctrl = []

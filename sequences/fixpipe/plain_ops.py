@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sequences.constraints import FB_SIZE, GM_SIZE, L0C_SIZE, L1_SIZE, UB_SIZE
+from sequences.constraints import FB_SIZE, L0C_SIZE
 from sequences.fixpipe.parameters import Records
 from tb.isa.block import Fill
 from tb.isa.fix.op import (
@@ -17,17 +17,11 @@ from tb.isa.fix.op import (
 from tb.isa.footprint import destinations, source
 from tb.isa.lower import lower
 from tb.isa.op import replace
-from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS, UB_BLOCK, Space
+from tb.isa.spaces import FB_SEGMENT_SHIFT, FB_SEGMENTS, SIZES, UB_BLOCK, Space
 
-MAKERS: dict[str, type[MteL0cGm] | type[MteL0cL1] | type[MteL0cUb]] = {
-    "mte_l0c_gm": MteL0cGm,
-    "mte_l0c_l1": MteL0cL1,
-    "mte_l0c_ub": MteL0cUb,
-}
+Made = type[MteL0cGm] | type[MteL0cL1] | type[MteL0cUb]
+MAKERS: dict[str, Made] = {make.spec.name: make for make in (MteL0cGm, MteL0cL1, MteL0cUb)}
 """Ops by name."""
-
-ENDS: dict[str, int] = {"mte_l0c_gm": GM_SIZE, "mte_l0c_l1": L1_SIZE, "mte_l0c_ub": UB_SIZE}
-"""Bytes of the destination by op."""
 
 ALPHAS = FB_SEGMENTS["pre_relu"] << FB_SEGMENT_SHIFT
 """Address of the segment of fb for alphas."""
@@ -44,7 +38,8 @@ def at_end(op: FixOp) -> FixOp:
     read, write = source(desc), destinations(desc)[0]
     unit = 1 if space_of(op) == "gm" else UB_BLOCK
     length = -(-(write.end - write.base) // unit) * unit
-    return replace(op, src=L0C_SIZE - (read.end - read.base), dst=ENDS[op.spec.name] - length)
+    end = SIZES[write.space]
+    return replace(op, src=L0C_SIZE - (read.end - read.base), dst=end - length)
 
 
 def fb_rows(rng: np.random.Generator) -> tuple[Fill, ...]:

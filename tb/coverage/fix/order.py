@@ -13,10 +13,11 @@ from tb.coverage.model import Cross, Ints, crossed
 from tb.coverage.ops import Bools, Derived, Ops
 from tb.coverage.points import ALL, Row, codes, entry, only
 from tb.coverage.scope import Scope
-from tb.isa.burst.table import MTE_L1_FB
+from tb.isa.burst.table import BURSTS
 from tb.isa.fix.table import NZ2DN, NZ2NZ, WRITE_BACKS
 
 OPS: tuple[str, ...] = tuple(spec.name for spec in WRITE_BACKS)
+LOADS: tuple[str, ...] = tuple(name for name, row in BURSTS.items() if row.destination == "fb")
 PARAMETERS = ("none", "quant", "relu", "both")
 NOPS = ("live, live", "live, NOP", "NOP, live", "NOP, NOP")
 
@@ -57,11 +58,11 @@ def _op_before(v: Ops) -> Ints:
 
 ORDER_POINTS: list[Row] = [
     codes("op", OPS, entry(_OP, "opcode"), "op", ops=ALL),
-    codes("op_before", [*OPS, MTE_L1_FB.name], _op_before, "op before on the slot", ops=ALL),
+    codes("op_before", [*OPS, LOADS[0]], _op_before, "op before on the slot", ops=ALL),
     codes("nops", NOPS, lambda v: 2 * ~v.previous.live + ~v.live, "the op before and this one",
           ops="after"),
     codes("loaded", PARAMETERS, "parameters",
-          f"parameters read from fb right after {MTE_L1_FB.name}",
+          f"parameters read from fb right after {LOADS[0]}",
           ops=lambda v: v.live & v.after_load),
     codes("records", ["same", "others"], lambda v: v.quant_addr != v.previous.quant_addr,
           "records after those of the op before", ops=partial(_again, "vector_quant")),
@@ -84,12 +85,12 @@ def order_crosses() -> tuple[Cross, ...]:
 
 def order_scope(forms: Sequence[str]) -> Scope:
     """Returns the bins of these points that a run of ``forms`` can reach."""
-    loads = MTE_L1_FB.name in forms
+    loads = any(name in forms for name in LOADS)
     ops = [name for name in OPS if name in forms]
     return Scope(
         points={
             "op": ops,
-            "op_before": [*ops, MTE_L1_FB.name] if loads else ops,
+            "op_before": [*ops, LOADS[0]] if loads else ops,
             "loaded": PARAMETERS if loads else [],
         }
     )

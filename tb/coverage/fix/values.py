@@ -15,7 +15,7 @@ import numpy as np
 from tb.coverage.model import NOT_SAMPLED, Ints
 from tb.coverage.ops import Derived, Ops, sides
 from tb.coverage.points import entry, place_of
-from tb.isa.burst.table import MTE_L1_FB
+from tb.isa.burst.table import BURSTS
 from tb.isa.fix.table import (
     DST_BITS,
     DST_CODES,
@@ -132,6 +132,7 @@ STAGE_NEEDS: dict[str, str] = {
 }
 """The same of conversions to integers."""
 
+_PARAMETER_LOADS = [row.opcode for row in BURSTS.values() if row.destination == "fb"]
 _FIX_OPCODES = [spec.opcode for spec in WRITE_BACKS]
 
 _CODES = range(len(QUANT_BY_CODE))
@@ -220,7 +221,7 @@ DERIVED: Derived = {
     "opcode_before": lambda v: np.where(
         v.slot_before >= 0, v.view.opcode[v.slot_before], 0
     ),
-    "after_load": lambda v: v.opcode_before == MTE_L1_FB.opcode,
+    "after_load": lambda v: np.isin(v.opcode_before, _PARAMETER_LOADS),
     "before": _before,
     "previous": _previous,
 }  # fmt: skip

@@ -22,7 +22,7 @@ from tb.isa.dma.legacy import (
 )
 from tb.isa.dma.op import Loop, Pad
 from tb.isa.dtypes import PAD_DTYPES, Ptr, moved_as
-from tb.isa.fill.op import RAW_FILL_L1, WORD_BITS
+from tb.isa.fill.op import WORD_BITS
 from tb.isa.fix.op import Atomic, Loop3, PreQuant, PreRelu, Scalar
 from tb.isa.fix.table import FLAG_CHECK, FLAG_CLEAR, NO_CONVERT, NUMBER_TYPES
 from tb.isa.grammar import CONTROLS, FILLS, LOOP3, SCALE_CONTROLS, TRANSPOSE
@@ -127,7 +127,7 @@ def _words(take: Inputs, names: Sequence[str]) -> dict[str, Any]:
         found["atomic"] = Atomic(words.get("atomic_type", ""), words.get("atomic_op", ""))
     if name in FILLS:
         _check_pattern(take)
-    if name in FILLS and name != RAW_FILL_L1.name:
+    if name in FILLS and name in TEXT_FORMS:
         found["byte_offset"] = 0
     return found
 
@@ -139,7 +139,7 @@ def _check_pattern(take: Inputs) -> None:
         what = "is missing" if bits in (None, "") else f"is {bits}"
         raise BuildError(f"fill_word_bits {what}", rule="RF-L01", legal="16 or 32")
     kind, wanted = take.kind_of(take.written.operands["dst"]), f"ui{bits}"
-    typed = take.written.name != RAW_FILL_L1.name
+    typed = take.written.name in TEXT_FORMS
     if typed and (kind.pointer is None or kind.pointer.dtype != wanted):
         message = f"dst has type {kind.name}"
         raise BuildError(message, rule="RF-L01", legal=f"a pointer to {wanted}")
