@@ -30,24 +30,23 @@ _Steps = tuple[int, ...]
 
 @cache
 def _sides(name: str, ub_sub: int) -> tuple[Any, ...]:
-    """Returns the values with the addresses of source and destination, and their memories."""
+    """Returns of each side the values with its address and with its rows' step; both memories."""
     row = OPS[name]
-    first, second = row.operands[:2]
-    return (
-        first.field,
-        second.field,
-        space_of(row.source, ub_sub),
-        space_of(row.destination, ub_sub),
-    )
+    sides = ("loc", "ext") if row.destination == "gm" else ("ext", "loc")
+    spaces = (space_of(memory, ub_sub) for memory in (row.source, row.destination))
+    return (*(f"{side}_addr" for side in sides), *(f"{side}_stride" for side in sides), *spaces)
 
 
 def copy(op: DmaOp, legal: bool, state: Registers) -> Outcome:
     """Returns the outcome of a v0.6 copy; lengths and gaps of bursts count units (A-12)."""
     spec, pad = op.spec, op.pad
     length = op.len_burst * spec.unit
-    counts, src_strides, dst_strides = _nest(op, length)
-    first, second, read, written = _sides(spec.name, op.ub_sub)
     values = op.values
+    first, second, src, dst, read, written = _sides(spec.name, op.ub_sub)
+    steps = values[src], values[dst]
+    if spec.gaps:
+        steps = length + steps[0] * spec.unit, length + steps[1] * spec.unit
+    counts, src_strides, dst_strides = _nest(op, *steps)
     source = Footprint(read, values[first], length, counts, src_strides)
     target = Footprint(written, values[second], length, counts, dst_strides)
     if not legal:
@@ -112,13 +111,9 @@ def ubuf_to_gm(op: CopyUbufToGm, legal: bool, state: Registers) -> Outcome:
     return _store(source, target, state)
 
 
-def _nest(op: DmaOp, length: int) -> tuple[_Steps, _Steps, _Steps]:
+def _nest(op: DmaOp, src: int, dst: int) -> tuple[_Steps, _Steps, _Steps]:
     """Returns counts, source strides and destination strides; rows first, outermost loop last."""
     loops = op.loops
-    if op.spec.unit > 1:
-        src, dst = length + op.src_gap * op.spec.unit, length + op.dst_gap * op.spec.unit
-    else:
-        src, dst = op.src_stride, op.dst_stride
     if not loops:
         return (op.n_burst,), (src,), (dst,)
     return (

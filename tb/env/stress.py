@@ -48,7 +48,7 @@ def accesses(desc: Op) -> list[Access]:
     written = list(destinations(desc))
     found = [Access(region, READS) for region in read if region.bytes]  # of a fill none
     found += [Access(region, WRITES) for region in written]
-    if desc.spec.updates and desc.atomic_type:
+    if desc.spec.updates and desc.values["atomic_type"]:
         found += [Access(region, READS) for region in written]
     return found
 

@@ -233,7 +233,7 @@ def _new_form(op: CopyGmToUbuf | CopyUbufToGm | CopyUbufToUbuf, registers: DmaRe
 def _legacy_form(op: Any, desc: DmaOp | BurstOp) -> list[OpForm]:
     """Returns the form of before v0.6 of a copy that has one; its bytes are the same."""
     types: dict[str, Any] = {name: getattr(op, name) for name in ("src_type", "dst_type", "ub_sub")}
-    if desc.spec.name == "mte_ub_ub":
+    if isinstance(desc, BurstOp) and desc.spec.name == "mte_ub_ub":
         size = desc.len * UB_BLOCK
         steps = (size + desc.src_gap * UB_BLOCK, size + desc.dst_gap * UB_BLOCK)
         copy = CopyUbufToUbuf(desc.src_addr, desc.dst_addr, 0, desc.n_burst, size, *steps, **types)

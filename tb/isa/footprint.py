@@ -111,7 +111,7 @@ def flag_blocks(desc: FixOp) -> NDArray[np.int64]:
 
 
 def _footprint(desc: Op, keyword: str, rows: Rows) -> Footprint:
-    sub = desc.ub_sub if keyword == "ub" else 0
+    sub = desc.values["ub_sub"] if keyword == "ub" else 0
     return Footprint(space_of(keyword, sub), *rows)
 
 

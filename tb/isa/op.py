@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from operator import attrgetter, index
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from tb.isa.dtypes import ELEMENT_BYTES, Ptr
 from tb.isa.fields import OpSpec
@@ -48,10 +48,6 @@ class Op:
 
     src_type: Ptr
     dst_type: Ptr
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> int: ...
 
     def __init__(self, *operands: Any, **named: Any) -> None:
         """Takes the operands.
@@ -155,7 +151,8 @@ class Op:
     @property
     def elem_bytes(self) -> int:
         """Bytes of an element, where the descriptor has the field ``elem_log2``."""
-        return 1 << self.elem_log2
+        log2: int = self.values["elem_log2"]
+        return 1 << log2
 
     @property
     def unencodable(self) -> str:

@@ -57,7 +57,7 @@ def _meet(rows: Footprint) -> bool:
 
 
 def _in_bytes(desc: Op, stride: int) -> str:
-    size = 1 << desc.elem_log2
+    size = desc.elem_bytes
     meant = f": {stride} elements are {stride * size} bytes" if size > 1 else ""
     return f"the stride counts bytes{meant}"
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generates ``rtl_stubs/common/pto_desc.vh`` from the tables: ``python -m tb.isa.verilog``."""
+"""Generates ``rtl_stubs/common/pto_desc.vh`` from the tables: ``python -m tb.isa.verilog``.
+
+With it the names of operands for type checkers are written, :mod:`tb.isa.typed`.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ from tb.isa.spaces import (
     Space,
 )
 from tb.isa.status import Status
+from tb.isa.typed import TYPES, types_text
 
 HEADER = Path("rtl_stubs/common/pto_desc.vh")
 """Path of the generated header, from the top of the project."""
@@ -102,16 +106,17 @@ def header_text() -> str:
 
 
 def main() -> int:
-    """Writes the header; with ``--check`` only reports whether it is stale (exit code 1)."""
-    text = header_text()
-    if "--check" in sys.argv[1:]:
-        if HEADER.read_text() != text:
-            print(f"{HEADER} is stale: run python -m tb.isa.verilog", file=sys.stderr)
-            return 1
-        return 0
-    HEADER.write_text(text)
-    print(f"wrote {HEADER}")
-    return 0
+    """Writes the files; with ``--check`` only reports whether one is stale (exit code 1)."""
+    stale = False
+    for path, text in ((HEADER, header_text()), (TYPES, types_text())):
+        if "--check" in sys.argv[1:]:
+            if path.read_text() != text:
+                stale = True
+                print(f"{path} is stale: run python -m tb.isa.verilog", file=sys.stderr)
+            continue
+        path.write_text(text)
+        print(f"wrote {path}")
+    return int(stale)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
 from typing import Any
@@ -24,11 +25,12 @@ from tb.isa.dtypes import NIBBLE_DTYPES, Ptr
 from tb.isa.fields import DESC_BITS, Field, Layout
 from tb.isa.fill.op import RawFillL1
 from tb.isa.fix.op import Loop3, MteL0cGm, PreQuant, Scalar
-from tb.isa.lower import lower
+from tb.isa.lower import OP_CLASSES, lower
 from tb.isa.nz.op import MteGmL1Frac
 from tb.isa.op import Op, replace
 from tb.isa.ops import LAYOUTS, OPS
 from tb.isa.rules import RULES, first_d_violation
+from tb.isa.typed import TYPES, types_text
 from tb.isa.verilog import HEADER, header_text
 from tests.isa.strategies import DESCRIPTORS, DMA_DESCRIPTORS, v06_ops
 
@@ -217,6 +219,22 @@ def test_columns_of_a_block_are_complete() -> None:
 
 def test_header_is_not_stale() -> None:
     assert (ROOT / HEADER).read_text() == header_text(), "run python -m tb.isa.verilog"
+    assert (ROOT / TYPES).read_text() == types_text(), "run python -m tb.isa.verilog"
+
+
+def test_names_for_type_checkers_are_those_of_the_ops() -> None:
+    """Each name is an attribute of an op; no other is, so that a wrong one is an error."""
+    kinds = {node.name: node for node in ast.walk(ast.parse(types_text()))
+             if isinstance(node, ast.ClassDef)}  # fmt: skip
+    assert len(kinds) == len(OPS) + len(LAYOUTS)
+    for cls in OP_CLASSES.values():
+        family = next(base for base in cls.__mro__ if base.__bases__[0] is Op)
+        made = [cls.of({}, Ptr("i8", "gm"), Ptr("i8", "gm"))]
+        for name in (cls.__name__, f"{family.__name__}Values"):
+            lines = kinds[name].body if name in kinds else []
+            names = [x.target.id for x in lines if isinstance(x, ast.AnnAssign)]  # type: ignore[union-attr]
+            assert all(isinstance(getattr(op, each), int) for op in made for each in names)
+    assert not hasattr(Op, "__getattr__")
 
 
 def test_header_is_marked_as_generated() -> None:

@@ -14,8 +14,13 @@ from tb.isa.dtypes import Ptr
 from tb.isa.nest import units
 from tb.isa.op import Op, Values, op_class
 
+if TYPE_CHECKING:
+    from tb.isa.operands import BurstOpValues as _Values
+else:
+    _Values = Op
 
-class BurstOp(Op):
+
+class BurstOp(_Values):
     """An op of the family.
 
     The pointer types of an op that widens decide the widening: see ``BIAS_TYPES`` (BT-L01).
@@ -75,11 +80,7 @@ BURST_CLASSES: dict[str, type[BurstOp]] = {name: _class_of(row) for name, row in
 """Op classes by mnemonic."""
 
 if TYPE_CHECKING:
-    # For code that uses these ops by name. A new row needs no line here.
-    class MteUbUb(BurstOp): ...  # noqa: D101
-
-    class MteUbL1(BurstOp): ...  # noqa: D101
-
-    class MteL1Bt(BurstOp): ...  # noqa: D101
-
-    class MteL1Fb(BurstOp): ...  # noqa: D101
+    from tb.isa.operands import MteL1Bt as MteL1Bt
+    from tb.isa.operands import MteL1Fb as MteL1Fb
+    from tb.isa.operands import MteUbL1 as MteUbL1
+    from tb.isa.operands import MteUbUb as MteUbUb

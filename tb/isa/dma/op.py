@@ -14,6 +14,11 @@ from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.fields import OpSpec
 from tb.isa.op import Op, OpT, Values, element_log2, op_class, replace
 
+if TYPE_CHECKING:
+    from tb.isa.operands import DmaOpValues as _Values
+else:
+    _Values = Op
+
 
 @dataclass(frozen=True, slots=True)
 class Loop:
@@ -60,7 +65,7 @@ SAMPLED = ("atomic_type", "atomic_op", "nosat")
 """Fields of a store that hold CTRL at its issue (CT-02)."""
 
 
-class DmaOp(Op):
+class DmaOp(_Values):
     """An op of the family.
 
     Addresses, lengths and strides are bytes; of ``mte_l1_ub`` ``len_burst`` and the gaps, which are
@@ -235,11 +240,7 @@ DMA_CLASSES: tuple[type[DmaOp], ...] = _classes()
 """Op classes in the order of the rows."""
 
 if TYPE_CHECKING:
-
-    class MteGmUb(DmaOp): ...  # noqa: D101
-
-    class MteUbGm(DmaOp): ...  # noqa: D101
-
-    class MteGmL1(DmaOp): ...  # noqa: D101
-
-    class MteL1Ub(DmaOp): ...  # noqa: D101
+    from tb.isa.operands import MteGmL1 as MteGmL1
+    from tb.isa.operands import MteGmUb as MteGmUb
+    from tb.isa.operands import MteL1Ub as MteL1Ub
+    from tb.isa.operands import MteUbGm as MteUbGm

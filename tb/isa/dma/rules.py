@@ -82,7 +82,7 @@ def l15(op: DmaOp) -> str | None:
     if not op.spec.has("l2_cache_ctl"):
         return None
     bits = op.spec.operand("l2_cache_ctl").bits or 0
-    return too_wide("l2_cache_ctl", op.l2_cache_ctl, bits)
+    return too_wide("l2_cache_ctl", op.l2, bits)
 
 
 def l03_legacy(desc: DmaOp) -> str | None:

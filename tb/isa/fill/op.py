@@ -12,6 +12,11 @@ from tb.isa.dtypes import Ptr
 from tb.isa.fields import Field, Layout, Operand, OpSpec
 from tb.isa.op import Op, Values, op_class
 
+if TYPE_CHECKING:
+    from tb.isa.operands import FillOpValues as _Values
+else:
+    _Values = Op
+
 COUNT_BITS = 15
 """Bits of the repeats, of the blocks in one and of the gap between two."""
 
@@ -56,7 +61,7 @@ RAW_FILL_L1 = OpSpec(
 )
 
 
-class FillOp(Op):
+class FillOp(_Values):
     """``pto.raw_fill_l1``: runs of blocks of 32 bytes filled with a pattern.
 
     ``dst`` and ``byte_offset``, which is signed, are bytes; ``fill_word_bits`` of ``raw`` count, 16
@@ -118,7 +123,6 @@ _DEFAULTS: dict[str, Any] = {"fill_word_bits": 16, "dst_type": Ptr("ui16", "l1")
 _NAMES = ("dst", "byte_offset", "raw", "repeat", "blocks", "gap", *_DEFAULTS)
 
 if TYPE_CHECKING:
-
-    class RawFillL1(FillOp): ...  # noqa: D101
+    from tb.isa.operands import RawFillL1 as RawFillL1
 else:
     RawFillL1 = op_class(FillOp, RAW_FILL_L1, _NAMES, _DEFAULTS, {"odd_bits": 0}, ("byte_offset",))

@@ -43,6 +43,11 @@ from tb.isa.fix.table import (
 )
 from tb.isa.op import Op, OpT, Values, code_of, op_class, whole
 
+if TYPE_CHECKING:
+    from tb.isa.operands import FixOpValues as _Values
+else:
+    _Values = Op
+
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
@@ -94,7 +99,7 @@ class Atomic:
     op: str
 
 
-class FixOp(Op):
+class FixOp(_Values):
     """A write-back of accumulators.
 
     ``src`` and ``dst`` are byte addresses, ``src_stride`` 64 B from one group of 16 columns to the
@@ -456,9 +461,6 @@ FIX_CLASSES: tuple[type[FixOp], ...] = (
 """Op classes in the order of the rows."""
 
 if TYPE_CHECKING:
-
-    class MteL0cGm(FixOp): ...  # noqa: D101
-
-    class MteL0cL1(FixOp): ...  # noqa: D101
-
-    class MteL0cUb(FixOp): ...  # noqa: D101
+    from tb.isa.operands import MteL0cGm as MteL0cGm
+    from tb.isa.operands import MteL0cL1 as MteL0cL1
+    from tb.isa.operands import MteL0cUb as MteL0cUb

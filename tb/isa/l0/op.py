@@ -24,6 +24,11 @@ from tb.isa.l0.table import (
 from tb.isa.nest import NESTS
 from tb.isa.op import Op, Values, op_class
 
+if TYPE_CHECKING:
+    from tb.isa.operands import L0LoadValues as _Values
+else:
+    _Values = Op
+
 _GROUP = 32
 """k that share a scale."""
 
@@ -43,7 +48,7 @@ class Shape:
     start_col: int = 0
 
 
-class L0Load(Op):
+class L0Load(_Values):
     """A load; each row of the table has a class.
 
     ``src`` and ``dst`` are byte addresses, ``dst`` of scales that of their data. ``shape`` has the

@@ -9,8 +9,13 @@ from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.nz.table import C0_BYTES, MODES, MTE_GM_L1_FRAC
 from tb.isa.op import Op, Values, code_of, element_log2, op_class
 
+if TYPE_CHECKING:
+    from tb.isa.operands import NzOpValues as _Values
+else:
+    _Values = Op
 
-class NzOp(Op):
+
+class NzOp(_Values):
     """``pto.mte_gm_l1_frac``: matrices from GM to NZ fractals in L1.
 
     Source strides are bytes, destination strides 32-byte blocks. ``mode`` is given as a keyword and
@@ -76,8 +81,7 @@ _NAMES = (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-
-    class MteGmL1Frac(NzOp): ...  # noqa: D101
+    from tb.isa.operands import MteGmL1Frac as MteGmL1Frac
 else:
     MteGmL1Frac = op_class(
         NzOp,
