@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tb.isa.ctrl import atomic_of, sat_of
@@ -118,32 +119,12 @@ class FixOp(_Values):
 
     @classmethod
     def _clause(cls, name: str, value: Any, values: Values) -> None:
-        if name in ("k", "split"):
-            values |= {name: 0 if value is None else value, f"{name}_given": int(value is not None)}
-        elif name == "layout":
-            values["layout"] = code_of(name, value, LAYOUTS_BY_NAME)
-        elif name == "sat":
-            values |= {"sat": code_of(name, value, SAT_MODES), "sat_given": int(value != "")}
-        elif name == "loop3":
-            parts = (value.count, value.src_stride, value.dst_stride) if value else (0, 0, 0)
-            values |= zip(("loop3_count", "loop3_src", "loop3_dst"), parts, strict=True)
-            values["loop3_en"] = int(value is not None)
-        elif name == "pre_quant":
-            values |= _quant_values(value)
-        elif name == "pre_relu":
-            values |= _relu_values(value)
-        elif name == "atomic" and name in cls.names:
-            kind, what = (value.type, value.op) if value else ("", "")
-            values |= {"atomic": value, "atomic_type": ATOMIC_TYPES.get(kind, 0)}
-            values["atomic_op"] = ATOMIC_OPS.get(what, 0)
-        elif name in ("sub_block", "ub_split") and name in cls.names:
-            if name == "sub_block":
-                values[name] = value
-            else:
-                values["ub_mode"] = code_of("dst_mode", value, UB_SPLITS)
-            values["ub_sub"] = values["sub_block"] if values["ub_mode"] == UB_WHOLE else 0
-        else:
+        if name not in _VALUES_OF or name not in cls.names:
             super()._clause(name, value, values)
+            return
+        values |= _VALUES_OF[name](value)
+        if name in ("sub_block", "ub_split"):
+            values["ub_sub"] = values["sub_block"] if values["ub_mode"] == UB_WHOLE else 0
 
     @classmethod
     def _typed(cls, values: Values, src_type: Ptr, dst_type: Ptr) -> None:
@@ -393,6 +374,37 @@ def _relu_values(relu: PreRelu | None) -> Values:
         "clip_type": CLIP_CODES.index(clip.dtype) if clip and clip.dtype in CLIP_CODES else 0,
     }
     return {**values, "pre_relu": relu, "relu": RELU_MODES.get(relu.mode, 0)}
+
+
+def _optional(name: str, value: int | None) -> Values:
+    return {name: 0 if value is None else value, f"{name}_given": int(value is not None)}
+
+
+def _loop_values(loop: Loop3 | None) -> Values:
+    count, src, dst = (loop.count, loop.src_stride, loop.dst_stride) if loop else (0, 0, 0)
+    given = int(loop is not None)
+    return {"loop3_en": given, "loop3_count": count, "loop3_src": src, "loop3_dst": dst}
+
+
+def _atomic_values(atomic: Atomic | None) -> Values:
+    kind, what = (atomic.type, atomic.op) if atomic else ("", "")
+    codes = {"atomic_type": ATOMIC_TYPES.get(kind, 0), "atomic_op": ATOMIC_OPS.get(what, 0)}
+    return {"atomic": atomic, **codes}
+
+
+_VALUES_OF: Mapping[str, Callable[[Any], Values]] = {
+    "k": partial(_optional, "k"),
+    "split": partial(_optional, "split"),
+    "layout": lambda word: {"layout": code_of("layout", word, LAYOUTS_BY_NAME)},
+    "sat": lambda word: {"sat": code_of("sat", word, SAT_MODES), "sat_given": int(word != "")},
+    "loop3": _loop_values,
+    "pre_quant": _quant_values,
+    "pre_relu": _relu_values,
+    "atomic": _atomic_values,
+    "sub_block": lambda number: {"sub_block": number},
+    "ub_split": lambda word: {"ub_mode": code_of("dst_mode", word, UB_SPLITS)},
+}
+"""Clause to the function that returns the values of its fields."""
 
 
 def _number(kind: int, bits: int) -> Scalar:
