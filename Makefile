@@ -167,7 +167,7 @@ DRY_RUN.flag       := --dry-run
 STRICT.flag        := --strict
 flag = $(if $(filter 1,$($(1))),$($(1).flag))
 $(foreach switch,$(SWITCHES),$(if $(filter-out 0 1,$($(switch))),$(error $(switch) is '$($(switch))': \
-  write $(switch)=1 to switch it on, $(switch)=0 or nothing not to)))
+  $(switch)=1 enables it, $(switch)=0 or no value disables it)))
 
 QUALIFY := N SEED DUT PROFILE BUDGET JOBS GM_WIDTH LOCAL_WIDTH TAG_WIDTH
 

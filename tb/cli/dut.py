@@ -20,7 +20,7 @@ LEAST_BUDGET = 30
 def check_dut(
     manifests: Annotated[list[str], typer.Argument(help="manifests, or folders with a dut.toml")],
 ) -> None:
-    """Hold the ports of your engines against the contract; needs no simulator."""
+    """Check the ports of a DUT against the contract (no simulator)."""
     from tb.dut.ports import check_command
 
     raise typer.Exit(check_command(manifests))
@@ -40,7 +40,7 @@ def prove(
     tag_width: opt.TagWidth = "",
     outstanding: opt.Outstanding = "2",
 ) -> None:
-    """Search violations of the protocol by your engine in all behaviours of a few clocks."""
+    """Search for protocol violations in every behaviour of the first clocks (bounded)."""
     from tb.dut.manifest import load_manifest
     from tb.prove.dut import narrow, prove_command
 

@@ -88,7 +88,7 @@ def numbered(texts: Sequence[str], option: str, example: str) -> Iterable[tuple[
         number, equals, value = text.partition("=")
         if not equals or not re.fullmatch(r"\s*\d+\s*", number, re.ASCII) or not value.strip():
             raise PtoError(
-                f"{option} {text!r} is not understood",
+                f"invalid {option} {text!r}",
                 where=option,
                 legal=f"N=VALUE, N the number of an argument, from 0, such as {example}",
             )
@@ -141,7 +141,7 @@ def _table(key: str, text: str, part: str) -> dict[str, Any]:
         if None not in table.values():
             return table
     raise PtoError(
-        f"{option_of(key)} {text!r} is not understood",
+        f"invalid {option_of(key)} {text!r}",
         where=option_of(key),
         legal=f"such as {REPEATED[key]}; a memory, or argN for the buffer of an argument",
     )
@@ -156,7 +156,7 @@ def _knobs(texts: Sequence[str]) -> dict[str, int]:
         name, equals, text = (part.strip() for part in word.partition("="))
         value = integer(text)
         if not equals or value is None:
-            what = f"--knobs {word!r} is not understood"
+            what = f"invalid --knobs {word!r}"
             raise PtoError(what, where="--knobs", legal=REPEATED["knobs"])
         found[name] = value
     return found

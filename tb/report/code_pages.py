@@ -39,8 +39,8 @@ class FileRow:
     Attributes:
         engine, path: Of the source.
         shares: By kind, in the order of ``KINDS``.
-        missing: Points without a hit, toggles apart: they would hide everything else.
-        toggles: Toggles without a hit.
+        missing: Uncovered points, toggles apart: they would hide everything else.
+        toggles: Uncovered toggles.
     """
 
     engine: str

@@ -50,7 +50,7 @@ def _functional(folder: Path) -> list[str]:
     missing = coverage.total - coverage.covered
     return [
         *lines,
-        f"  {missing} bins without a hit are named in {relative(target)}",
+        f"  {missing} uncovered bins: see {relative(target)}",
         *odd(coverage),
     ]
 

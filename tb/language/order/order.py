@@ -8,9 +8,9 @@ legacy copy comes after the ``set_*`` ops before it. A flag that pipe S waits fo
 stream: every later op starts after it (FL-03). ``get_buf`` waits for every ``rls_buf`` of its
 buffer before it in the program, and a ``rls_buf`` for the earlier ops of its pipe (BF-01, BF-02).
 
-What a step may rely on is a vector with one number a pipe: entries of its queue that have
-completed when the step starts. Two steps of which neither relies on the other, and which touch a
-byte that one of them writes, are a hazard, unless they are of a pipe that orders them itself.
+Each step has a vector clock with an entry per pipe: the entries of its queue that have completed
+when the step starts. Two steps that neither vector clock orders, and that touch a byte which one of
+them writes, are a hazard, unless they are of a pipe that orders them itself.
 """
 
 from __future__ import annotations
