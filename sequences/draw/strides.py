@@ -112,10 +112,9 @@ def local_strides(
     *,
     interleave: float,
     reread: Bools,
-    most: Ints | int,
-    compact: Bools | None = None,
-    stretch: NDArray[np.float64] | float = 0.0,
-    bits: int = LOCAL_STRIDE_BITS,
+    most: Ints,
+    compact: Bools,
+    stretch: NDArray[np.float64],
 ) -> Ints:
     """Returns local strides ``int64[N, 4]`` within ``most`` bytes per op.
 
@@ -127,65 +126,79 @@ def local_strides(
             ``pad_end``).
         interleave: Fraction with iterations between rows.
         reread: ``bool[N]``, ops that only read and may step less than their extent.
-        most: Bytes between the first and last byte of an op, one or ``int64[N]``.
+        most: ``int64[N]``, bytes between the first and last byte of an op.
         compact: ``bool[N]``, ops with rows that follow each other without a gap, of any length.
-        stretch: Fraction of ops without rows filled to their stride that spread over all of
-            ``most``, one or ``float64[N]``.
-        bits: Width of a stride.
+        stretch: ``float64[N]``, fraction of ops without rows filled to their stride that spread
+            over all of ``most``.
     """
     count = len(need)
-    shape = (count, LEVELS)
-    kind = pick(rng, count * LEVELS, np.array([0.5, 0.2, 0.2, 0.1])).reshape(shape)
-    margin = UB_BLOCK * np.choose(
-        kind,
-        (
-            np.zeros(shape, np.int64),
-            np.ones(shape, np.int64),
-            rng.integers(1, 9, shape),
-            rng.integers(9, 257, shape),
-        ),
-    )
+    margin = _local_margins(rng, (count, LEVELS))
     # A row that is filled to its stride owns the free bytes.
     to_stride = current().pad_end == "stride"
-    filled = pad & to_stride
-    if compact is not None:
-        filled &= ~compact
+    filled = pad & ~compact & to_stride
     row_margin = np.where(pad, margin[:, 0], 0)
     margin[filled, 0] = 0
-    row = need
-    if compact is not None and compact.any():
+    # A compact group is one row of all its bytes.
+    row, grouped = need, counts
+    if compact.any():
         need = np.where(compact, counts[:, 0] * row, need)
-        counts = np.where(compact[:, None] & (np.arange(LEVELS) == 0), 1, counts)
+        grouped = np.where(compact[:, None] & (np.arange(LEVELS) == 0), 1, counts)
     tight = align(need)
     foot = np.where(filled, tight + row_margin, need)
     order = orders(rng, count, interleave, filled)
-    strides, hull = nest(counts, foot, order, margin, UB_BLOCK)
+    strides, hull = nest(grouped, foot, order, margin, UB_BLOCK)
     big = hull > np.minimum(most, ROOMY)
     foot = np.where(big & filled, tight, foot)
     if big.any():
         strides[big], hull[big] = nest(
-            counts[big], foot[big], order[big], np.zeros_like(margin[big]), UB_BLOCK
+            grouped[big], foot[big], order[big], np.zeros_like(margin[big]), UB_BLOCK
         )
     wide = np.flatnonzero(~filled & (rng.random(count) < stretch))
-    spare = np.maximum(np.broadcast_to(most, count)[wide] - hull[wide], 0)
+    spare = np.maximum(most[wide] - hull[wide], 0)
     apart = strides[wide]
-    _stretch(rng, counts[wide], apart, order[wide], spare)
+    _stretch(rng, grouped[wide], apart, order[wide], spare)
     strides[wide] = apart
     _reread(rng, strides, reread, UB_BLOCK)
-    unused = unused_strides(rng, counts, bits)
-    strides = np.where(counts > 1, strides, unused)
+    strides = np.where(grouped > 1, strides, unused_strides(rng, grouped, LOCAL_STRIDE_BITS))
     lone = np.where(filled, foot, tight + row_margin)
-    # A single padded row may have any stride where it ends with its block.
-    held = pad & (counts[:, 0] == 1)
-    if not to_stride:
-        held &= rng.random(count) < 0.5
-    strides[:, 0] = np.where(filled | held, lone, strides[:, 0])
-    single = (counts[:, 0] == 1) & ~pad & (rng.random(count) < 0.4)
-    strides[:, 0] = np.where(single, tight, strides[:, 0])
-    _short(rng, strides, (counts[:, 0] == 1) & ~pad, need)
-    if compact is not None:
-        strides[:, 0] = np.where(compact, row, strides[:, 0])
+    _single_rows(rng, strides, grouped[:, 0] == 1, pad, filled, lone, need)
+    strides[:, 0] = np.where(compact, row, strides[:, 0])
     return strides
+
+
+def _local_margins(rng: np.random.Generator, shape: tuple[int, int]) -> Ints:
+    """Draws the free bytes at each nesting position, whole blocks: mostly none."""
+    kind = pick(rng, shape[0] * shape[1], np.array([0.5, 0.2, 0.2, 0.1])).reshape(shape)
+    blocks = (np.zeros(shape, np.int64), np.ones(shape, np.int64),
+              rng.integers(1, 9, shape), rng.integers(9, 257, shape))  # fmt: skip
+    margin: Ints = UB_BLOCK * np.choose(kind, blocks)
+    return margin
+
+
+def _single_rows(
+    rng: np.random.Generator, strides: Ints, single: Bools, pad: Bools, filled: Bools, lone: Ints,
+    need: Ints,
+) -> None:  # fmt: skip
+    """Sets the row strides of rows that own one, and of rows that are alone, in place.
+
+    Args:
+        rng: Source of randomness.
+        strides: ``int64[N, 4]``; that of a single row is drawn.
+        single: ``bool[N]``, ops of one row or compact group.
+        pad: ``bool[N]``, padded rows.
+        filled: ``bool[N]``, rows that are filled to their stride.
+        lone: ``int64[N]``, strides of the last two.
+        need: ``int64[N]``, bytes of a row with its pads, of a compact group all.
+    """
+    # A single padded row may have any stride where it ends with its block.
+    held = pad & single
+    if current().pad_end != "stride":
+        held &= rng.random(len(need)) < 0.5
+    strides[:, 0] = np.where(filled | held, lone, strides[:, 0])
+    plain = single & ~pad
+    as_long = plain & (rng.random(len(need)) < 0.4)
+    strides[:, 0] = np.where(as_long, align(need), strides[:, 0])
+    _short(rng, strides, plain, need)
 
 
 def gm_strides(

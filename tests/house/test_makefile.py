@@ -168,7 +168,7 @@ def test_unknown_simulator_is_left_to_the_command_line(project: Project) -> None
 def test_waves_is_zero_or_one(project: Project) -> None:
     done = project.make("WAVES=yes")
     assert done.returncode != 0
-    assert "write WAVES=1" in done.stderr
+    assert "WAVES=1 enables it" in done.stderr
 
 
 def test_program_takes_files_options_and_the_variables_of_a_run(project: Project) -> None:
