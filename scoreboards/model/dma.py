@@ -35,11 +35,11 @@ from tb.isa.dma.legacy import (
     SetMovPadVal,
 )
 from tb.isa.dma.op import DMA_CLASSES
-from tb.isa.fill.op import RawFillL1
-from tb.isa.fix.op import MteL0cGm, MteL0cL1, MteL0cUb
+from tb.isa.fill.op import FILL_CLASSES
+from tb.isa.fix.op import FIX_CLASSES
 from tb.isa.footprint import Footprint
 from tb.isa.l0.op import LOAD_CLASSES
-from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.nz.op import NZ_CLASSES
 from tb.isa.op import Op
 from tb.isa.spaces import Space
 
@@ -54,10 +54,10 @@ _ISSUE: dict[type, Callable[[Any, bool, Registers], Outcome]] = {
         cls: burst.biases if cls.spec.destination == "bt" else burst.bursts
         for cls in BURST_CLASSES.values()
     },
-    MteGmL1Frac: nz.gm_l1_frac,
+    **dict.fromkeys(NZ_CLASSES, nz.gm_l1_frac),
     **dict.fromkeys(LOAD_CLASSES.values(), l0.load),
-    RawFillL1: fill.raw_fill,
-    **dict.fromkeys((MteL0cGm, MteL0cL1, MteL0cUb), fixpipe.write_back),
+    **dict.fromkeys(FILL_CLASSES, fill.raw_fill),
+    **dict.fromkeys(FIX_CLASSES, fixpipe.write_back),
     CopyGmToUbuf: strided.gm_to_ubuf,
     CopyUbufToGm: strided.ubuf_to_gm,
     CopyUbufToUbuf: burst.ubuf_to_ubuf,

@@ -10,7 +10,7 @@ import numpy as np
 
 from scoreboards.model.outcome import NOTHING, Explanation, Memory, Outcome
 from scoreboards.model.registers import Registers
-from tb.isa.fill.op import RawFillL1
+from tb.isa.fill.op import FillOp
 from tb.isa.footprint import Footprint
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import Space
@@ -55,7 +55,7 @@ class Filled:
         return Explanation(f"{label}, block {byte // _BLOCK}")
 
 
-def raw_fill(op: RawFillL1, legal: bool, _state: Registers) -> Outcome:
+def raw_fill(op: FillOp, legal: bool, _state: Registers) -> Outcome:
     """Returns the outcome of a ``raw_fill_l1``.
 
     Raises:

@@ -19,7 +19,7 @@ from scoreboards.model.outcome import NOTHING, Explanation, Memory, Outcome
 from scoreboards.model.registers import Registers
 from tb.isa.dtypes import element_bytes
 from tb.isa.footprint import Footprint
-from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.nz.op import NzOp
 from tb.isa.rules import first_d_violation
 from tb.isa.spaces import Space
 from tb.isa.status import Status
@@ -147,7 +147,7 @@ class NzTransfer:
         return Explanation(f"{place}, lane {lane} (d {d}){part}", source + byte % size)
 
 
-def gm_l1_frac(op: MteGmL1Frac, legal: bool, _state: Registers) -> Outcome:
+def gm_l1_frac(op: NzOp, legal: bool, _state: Registers) -> Outcome:
     """Returns the outcome of an ``mte_gm_l1_frac``.
 
     Raises:

@@ -6,18 +6,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from itertools import product, starmap
 
-from sequences.constraints import GM_UB_NAMES, NZ_NAMES, UB_SIZE
+from sequences.constraints import GM_UB_NAMES, UB_SIZE
 from sequences.corner.fills import fill_spots
 from sequences.corner.knobs import knob_shapes
 from sequences.corner.nz import nz_corners
-from sequences.corner.spots import PARAM_UNIT, Spot, packed
+from sequences.corner.spots import PARAM_UNIT, Spot, of_row, packed
 from tb.isa.block import OpBlock
 from tb.isa.burst.op import BURST_CLASSES, BurstOp
 from tb.isa.burst.table import BIAS_TYPES
 from tb.isa.dma.op import DMA_CLASSES, DmaOp, Loop
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import Ptr
-from tb.isa.ops import OPS
+from tb.isa.fill.op import FILL_CLASSES
+from tb.isa.nz.op import NZ_CLASSES
+from tb.isa.op import Op, replace
 from tb.isa.spaces import UB_BLOCK
 
 PAGE = 4096
@@ -127,6 +129,11 @@ def burst_spots(make: type[BurstOp]) -> Iterator[Spot]:
     return bias_spots(make) if make.spec.widens else param_spots(make)
 
 
+def _of_row(make: type[Op], spots: Iterable[Spot]) -> Iterator[Spot]:
+    """Yields corners as ops of a row of their family."""
+    return (replace(one, op=of_row(make, one.op)) for one in spots)
+
+
 def l1_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
     """Yields the corners of every op of ``names`` but those between GM and UB."""
     spots: dict[str, Iterable[Spot]] = {
@@ -136,8 +143,11 @@ def l1_blocks(bus_bytes: int, names: Collection[str]) -> Iterator[OpBlock]:
             if make.spec.name not in GM_UB_NAMES
         },
         **{name: burst_spots(make) for name, make in BURST_CLASSES.items()},
-        **{name: map(Spot, fill_spots()) for name, row in OPS.items() if row.family == "fill"},
-        **{name: starmap(Spot, nz_corners(bus_bytes)) for name in NZ_NAMES},
+        **{make.spec.name: _of_row(make, map(Spot, fill_spots())) for make in FILL_CLASSES},
+        **{
+            make.spec.name: _of_row(make, starmap(Spot, nz_corners(bus_bytes)))
+            for make in NZ_CLASSES
+        },
     }
     for name in spots:
         if name in names:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sequences.blocks import block_of, lower_program
 from tb.isa.block import OpBlock
 from tb.isa.dma.legacy import DmaRegisters
-from tb.isa.fill.op import RawFillL1
+from tb.isa.fill.op import FillOp
 from tb.isa.footprint import Footprint, destination, source
 from tb.isa.lower import lower
 from tb.isa.op import Op, replace
@@ -38,12 +38,17 @@ class Spot:
     destination: tuple[int, int] = (1, 0)
 
 
+def of_row(make: type[Op], op: Op) -> Op:
+    """Returns an op of another row of the same family, with the values and types of ``op``."""
+    return make.of(dict(op.values), op.src_type, op.dst_type)
+
+
 def at(op: Op, src: int, dst: int) -> Op:
     """Returns ``op`` at other addresses: the first two operands of every op but a fill.
 
     That keeps its offset, as far as the address is not below it.
     """
-    if isinstance(op, RawFillL1):
+    if isinstance(op, FillOp):
         offset = min(op.byte_offset, dst)
         return replace(op, dst=dst - offset, byte_offset=offset)
     names = [operand.name for operand in op.spec.operands[:2]]

@@ -18,12 +18,12 @@ from tb.isa.descriptor import field_values
 from tb.isa.dma.op import DmaOp
 from tb.isa.dma.table import SOURCE_SIDE
 from tb.isa.fields import OpSpec
-from tb.isa.fill.op import RawFillL1
+from tb.isa.fill.op import FillOp
 from tb.isa.fix.op import FixOp
 from tb.isa.fix.table import ATOMIC_BYTES, GROUP, L0C_WORD, LAYOUTS_BY_NAME, UB_SPLIT_M, UB_WHOLE
 from tb.isa.l0.op import L0Load
 from tb.isa.l0.table import C0_BYTES, FRACTAL_BYTES, FRACTAL_ROWS, SCALE_BYTES
-from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.nz.op import NzOp
 from tb.isa.nz.table import DN2NZ
 from tb.isa.op import Op
 from tb.isa.spaces import UB_BLOCK
@@ -93,7 +93,7 @@ def _burst(desc: BurstOp) -> Iterator[str]:
         yield f"gaps of {gap} at the source and {desc.dst_gap} at the destination"
 
 
-def _nz(desc: MteGmL1Frac) -> Iterator[str]:
+def _nz(desc: NzOp) -> Iterator[str]:
     source = "src[d][n]" if desc.mode == DN2NZ else "src[n][d]"
     size = desc.elem_bytes
     values = {**field_values(desc), "c0": desc.c0, "size": size}
@@ -161,7 +161,7 @@ def _l0(desc: L0Load) -> Iterator[str]:
     yield f"destination: {place.format(**values)}"
 
 
-def _fill(desc: RawFillL1) -> Iterator[str]:
+def _fill(desc: FillOp) -> Iterator[str]:
     gap = f", {desc.dst_gap * UB_BLOCK} B between two" if desc.n_burst > 1 else ""
     size = desc.len * UB_BLOCK
     yield f"{desc.n_burst} runs of {size} B from L1 {desc.first:#x} on{gap}; nothing is read"
@@ -187,7 +187,7 @@ def layout_lines(desc: Op) -> tuple[str, ...]:
 
 def view_of(desc: Op) -> str:
     """Returns how a picture of the op places its bytes: a row of :data:`tb.explain.tiles.VIEWS`."""
-    if isinstance(desc, MteGmL1Frac):
+    if isinstance(desc, NzOp):
         return ("small " if desc.small_c0 else "") + ("dn2nz" if desc.mode == DN2NZ else "nd2nz")
     if isinstance(desc, FixOp):
         return tuple(LAYOUTS_BY_NAME)[desc.layout or 1]

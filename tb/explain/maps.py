@@ -16,13 +16,13 @@ from tb.isa import footprint
 from tb.isa.burst.op import BurstOp
 from tb.isa.burst.table import WIDEN_BF16, WIDEN_RAW
 from tb.isa.dma.op import DmaOp
-from tb.isa.fill.op import RawFillL1
+from tb.isa.fill.op import FillOp
 from tb.isa.fix.table import ATOMIC_BYTES
 from tb.isa.footprint import Footprint, space_of
 from tb.isa.l0.op import L0Load
 from tb.isa.l0.table import C0_BYTES, FRACTAL_ROWS, SCALE_BYTES
 from tb.isa.nest import NESTS, strided_data
-from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.nz.op import NzOp
 from tb.isa.nz.table import DN2NZ, SMALL_C0
 from tb.isa.op import Op, replace
 from tb.isa.profile import current
@@ -126,7 +126,7 @@ def _burst(desc: BurstOp) -> Iterator[Part]:
 # --------------------------------------------------
 
 
-def _nz(desc: MteGmL1Frac) -> Iterator[Part]:
+def _nz(desc: NzOp) -> Iterator[Part]:
     """Yields lanes with data and lanes of zeros of a repack that moves something."""
     read, written = footprint.source(desc), footprint.destination(desc)
     size, turned = desc.elem_bytes, desc.mode == DN2NZ
@@ -223,7 +223,7 @@ def _transposed(desc: L0Load, columns: Part, column: Axis) -> Part:
 # ---------------------------------------------------------
 
 
-def _fill(desc: RawFillL1) -> Iterator[Part]:
+def _fill(desc: FillOp) -> Iterator[Part]:
     """Yields the runs of a fill that writes something."""
     word = (desc.raw & (1 << desc.word_bits) - 1).to_bytes(desc.word_bits // 8, "little")
     yield _rows(desc).filled(DATA, word, f"pattern {word[::-1].hex()}")

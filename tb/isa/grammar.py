@@ -16,14 +16,16 @@ The parts of a head and of a clause are written as a list of words:
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tb.isa.burst.table import BURSTS
 from tb.isa.ctrl import ATOMIC_WORDS
 from tb.isa.dma.table import STRIDED
 from tb.isa.fields import OpSpec
+from tb.isa.fill.op import FILLS as FILL_ROWS
+from tb.isa.fix.table import WRITE_BACKS
 from tb.isa.l0.table import LOADS, LoadSpec
-from tb.isa.nz.table import MODES
+from tb.isa.nz.table import MODES, MTE_GM_L1_FRAC, REPACKS
 
 POINTER, BUFFER, INTEGER, FLAG, NUMBER = "pointer", "buffer", "integer", "flag", "number"
 PAYLOAD, CLIP = "payload", "clip"
@@ -266,7 +268,7 @@ def _copy(spec: OpSpec) -> Row:
 
 
 _FRACTAL = Row(
-    "mte_gm_l1_frac",
+    MTE_GM_L1_FRAC.name,
     f"gm_src l1_dst :mode({'|'.join(MODES)})",
     (
         Clause("shape", "n_value d_value", "", "1", "word"),
@@ -301,8 +303,10 @@ _DST_MODE = Clause("dst_mode", "sub_block/:ub_split(split_m|split_n)", times="1"
 _TILE = "src dst m n src_stride dst_stride"
 
 
-def _write_back(name: str, start: str, *clauses: Clause) -> Row:
-    return Row(name, start, clauses, "FIX-L01", commas=True)
+def _write_back(spec: OpSpec) -> Row:
+    hints = " ".join(name for name in ("sid", "l2_cache_ctrl") if spec.has(name))
+    clauses = (*[_DST_MODE] * (spec.destination == "ub"), *_WRITE_BACK, *[_ATOMIC] * spec.updates)
+    return Row(spec.name, f"{_TILE} {hints}".strip(), clauses, "FIX-L01", commas=True)
 
 
 # --- loads and products ---------------------------------------------------------------------------
@@ -381,7 +385,7 @@ _COPIES = (
     _plain("copy_cbuf_to_fbuf", "l1_src fb_dst n_burst len_burst src_gap dst_gap"),
 )
 
-FILLS = ("raw_fill_l1", "create_cbuf_matrix")
+FILLS = (*(spec.name for spec in FILL_ROWS), "create_cbuf_matrix")
 """Ops that write a pattern to L1."""
 
 _PATTERN = ("fill_word_bits",)
@@ -390,14 +394,12 @@ ROWS: dict[str, Row] = {
     row.name: row
     for row in (
         *(_copy(spec) for spec in (*STRIDED, *BURSTS.values())),
-        _FRACTAL,
-        _write_back("mte_l0c_gm", f"{_TILE} sid l2_cache_ctrl", *_WRITE_BACK, _ATOMIC),
-        _write_back("mte_l0c_l1", _TILE, *_WRITE_BACK),
-        _write_back("mte_l0c_ub", _TILE, _DST_MODE, *_WRITE_BACK),
+        *(replace(_FRACTAL, name=spec.name) for spec in REPACKS),
+        *map(_write_back, WRITE_BACKS),
         *_REGISTERS,
         *_COPIES,
-        _plain("raw_fill_l1", "dst byte_offset raw repeat blocks gap", memrefs=True,
-               attributes=_PATTERN),
+        *(_plain(spec.name, "dst byte_offset raw repeat blocks gap", memrefs=True,
+                 attributes=_PATTERN) for spec in FILL_ROWS),
         _plain("create_cbuf_matrix", "dst raw repeat blocks gap", attributes=_PATTERN),
         *map(_load, LOADS.values()),
         *(_plain(f"load_cbuf_to_{to}", _LOAD, attributes=(TRANSPOSE,)) for to in ("ca", "cb")),

@@ -6,16 +6,15 @@ from __future__ import annotations
 from tb.isa.burst.op import BURST_CLASSES
 from tb.isa.dma.legacy import CopyUbufToGm
 from tb.isa.dma.op import DMA_CLASSES, MteUbGm
-from tb.isa.fill.op import RawFillL1
+from tb.isa.fill.op import FILL_CLASSES
 from tb.isa.fix.op import FIX_CLASSES, FixOp, MteL0cGm
 from tb.isa.l0.op import LOAD_CLASSES
-from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.nz.op import NZ_CLASSES
 from tb.isa.op import Op, OpT
 
 _CLASSES: tuple[type[Op], ...] = (
-    *(*DMA_CLASSES, *BURST_CLASSES.values(), MteGmL1Frac, *FIX_CLASSES),
-    *LOAD_CLASSES.values(),
-    RawFillL1,
+    *(*DMA_CLASSES, *BURST_CLASSES.values(), *NZ_CLASSES, *FIX_CLASSES),
+    *(*LOAD_CLASSES.values(), *FILL_CLASSES),
 )
 
 OP_CLASSES: dict[str, type[Op]] = {cls.spec.name: cls for cls in _CLASSES}

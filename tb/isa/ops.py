@@ -6,18 +6,18 @@ from __future__ import annotations
 from tb.isa.burst.table import BURSTS
 from tb.isa.dma.table import STRIDED
 from tb.isa.fields import Layout, OpSpec
-from tb.isa.fill.op import RAW_FILL_L1
+from tb.isa.fill.op import FILLS
 from tb.isa.fix.table import WRITE_BACKS
 from tb.isa.l0.table import LOAD_FORMS, LOADS
-from tb.isa.nz.table import MTE_GM_L1_FRAC
+from tb.isa.nz.table import REPACKS
 
 _ROWS: tuple[OpSpec, ...] = (
     *STRIDED,
     *BURSTS.values(),
-    MTE_GM_L1_FRAC,
+    *REPACKS,
     *WRITE_BACKS,
     *LOADS.values(),
-    RAW_FILL_L1,
+    *FILLS,
 )
 
 OPS: dict[str, OpSpec] = {spec.name: spec for spec in sorted(_ROWS, key=lambda spec: spec.opcode)}

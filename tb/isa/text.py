@@ -14,14 +14,14 @@ from tb.isa.ctrl import CTRL_BITS, CtrlOp, SetAtomic, SetCtrl
 from tb.isa.dma.legacy import LegacyOp, SetLoopSize, SetLoopStride, SetMovPadVal
 from tb.isa.dma.op import DmaOp
 from tb.isa.dtypes import Ptr
-from tb.isa.fill.op import RawFillL1
+from tb.isa.fill.op import FillOp
 from tb.isa.fix.op import FbPtr, FixOp, MteL0cGm, MteL0cUb, Scalar
 from tb.isa.fix.table import FLAG_NAMES
 from tb.isa.grammar import BUFFER, FLAG, L2, LOOP3, LOOPS, POINTER, ROWS, TRANSPOSE, Clause, Row
 from tb.isa.l0.op import L0Load
 from tb.isa.mad import Mad
 from tb.isa.names import LOG, Names
-from tb.isa.nz.op import MteGmL1Frac
+from tb.isa.nz.op import NzOp
 from tb.isa.op import Op, operand_names
 
 AnyOp = Op | LegacyOp | CtrlOp
@@ -99,7 +99,7 @@ def _special(op: AnyOp | Mad, row: Row) -> Values:
         return {"value": (op.dtype, op.value)}
     if isinstance(op, SetCtrl):  # An i64 with bit 63 set is a negative constant.
         return {"value": op.value - (op.value >> CTRL_BITS - 1 << CTRL_BITS)}
-    if isinstance(op, RawFillL1):
+    if isinstance(op, FillOp):
         return {"raw": ("i32", op.raw)}
     if isinstance(op, Mad):
         return {"tf32_mode": op.rounding}
@@ -110,7 +110,7 @@ def _special(op: AnyOp | Mad, row: Row) -> Values:
             return dict(zip(control, codes, strict=True))
         extents = (op.shape.rows, op.shape.columns, op.shape.start_row, op.shape.start_col)
         return dict.fromkeys(control) | dict(zip(shape, extents, strict=True))
-    if isinstance(op, MteGmL1Frac):
+    if isinstance(op, NzOp):
         return {"mode": op.mode_name}
     found: Values = {}
     if isinstance(op, DmaOp):

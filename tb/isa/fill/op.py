@@ -61,8 +61,12 @@ RAW_FILL_L1 = OpSpec(
 )
 
 
+FILLS: tuple[OpSpec, ...] = (RAW_FILL_L1,)
+"""Rows of the family."""
+
+
 class FillOp(_Values):
-    """``pto.raw_fill_l1``: runs of blocks of 32 bytes filled with a pattern.
+    """Runs of blocks of 32 bytes filled with a pattern.
 
     ``dst`` and ``byte_offset``, which is signed, are bytes; ``fill_word_bits`` of ``raw`` count, 16
     or 32 (RF-L01). There is one pointer type alone, whose element plays no part.
@@ -122,7 +126,10 @@ class FillOp(_Values):
 _DEFAULTS: dict[str, Any] = {"fill_word_bits": 16, "dst_type": Ptr("ui16", "l1")}
 _NAMES = ("dst", "byte_offset", "raw", "repeat", "blocks", "gap", *_DEFAULTS)
 
+FILL_CLASSES: tuple[type[FillOp], ...] = tuple(
+    op_class(FillOp, row, _NAMES, _DEFAULTS, {"odd_bits": 0}, ("byte_offset",)) for row in FILLS
+)
+"""Op classes in the order of the rows."""
+
 if TYPE_CHECKING:
     from tb.isa.operands import RawFillL1 as RawFillL1
-else:
-    RawFillL1 = op_class(FillOp, RAW_FILL_L1, _NAMES, _DEFAULTS, {"odd_bits": 0}, ("byte_offset",))

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tb.isa.fill.op import WORD_BITS, RawFillL1
+from tb.isa.fill.op import WORD_BITS, FillOp
 from tb.isa.footprint import destination
 from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches
 from tb.isa.spaces import UB_BLOCK
 
-DPredicate = Callable[[RawFillL1], "str | None"]
+DPredicate = Callable[[FillOp], "str | None"]
 
 
-def l01(op: RawFillL1) -> str | None:
+def l01(op: FillOp) -> str | None:
     """The pointer lies in l1 and the pattern has 16 or 32 bits."""
     if op.dst_type.space != "l1":
         return Breach(f"destination pointer is in {op.dst_type.space}", "l1")
@@ -25,7 +25,7 @@ def l01(op: RawFillL1) -> str | None:
     return None
 
 
-def l02(desc: RawFillL1) -> str | None:
+def l02(desc: FillOp) -> str | None:
     """Every operand fits its width, and the offset is not negative."""
     if desc.below:
         return Breach(f"byte_offset is {-desc.offset}", "0 and above")
@@ -33,12 +33,12 @@ def l02(desc: RawFillL1) -> str | None:
     return operands_fit(desc.spec, values)
 
 
-def l03(desc: RawFillL1) -> str | None:
+def l03(desc: FillOp) -> str | None:
     """The first block is one: base and offset together are a multiple of 32."""
     return not_multiple("dst + byte_offset", desc.first, UB_BLOCK)
 
 
-def l04(desc: RawFillL1) -> str | None:
+def l04(desc: FillOp) -> str | None:
     """Every byte written lies inside l1."""
     if desc.is_nop:
         return None
@@ -47,7 +47,7 @@ def l04(desc: RawFillL1) -> str | None:
     return None if size is None else reaches("L1", written.end, size)
 
 
-S_RULES: dict[Rule, Callable[[RawFillL1], str | None] | None] = {
+S_RULES: dict[Rule, Callable[[FillOp], str | None] | None] = {
     Rule(1, "S", "destination in l1, fill_word_bits 16 or 32", "RF"): l01
 }
 D_RULES: dict[Rule, DPredicate] = {

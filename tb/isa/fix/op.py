@@ -22,9 +22,6 @@ from tb.isa.fix.table import (
     FRONT_COLUMNS,
     GROUP,
     LAYOUTS_BY_NAME,
-    MTE_L0C_GM,
-    MTE_L0C_L1,
-    MTE_L0C_UB,
     NO_CONVERT,
     NUMBER_CODES,
     NUMBER_TYPES,
@@ -40,6 +37,7 @@ from tb.isa.fix.table import (
     UB_SPLITS,
     UB_WHOLE,
     VECTOR_RELU,
+    WRITE_BACKS,
     QuantMode,
 )
 from tb.isa.op import Op, OpT, Values, code_of, op_class, whole
@@ -456,8 +454,12 @@ _EXTRA: Values = {
 }  # fmt: skip
 
 
-def _class(spec: OpSpec, first: Values, last: Values) -> type[FixOp]:
+def _class(spec: OpSpec) -> type[FixOp]:
     types = {"src_type": Ptr("f32", "l0c"), "dst_type": Ptr("f32", spec.destination)}
+    first: Values = {name: 0 for name in ("sid", "l2_cache_ctrl") if spec.has(name)}
+    if spec.destination == "ub":
+        first = {"sub_block": 0, "ub_split": ""}
+    last: Values = {"atomic": None} if spec.updates else {}
     defaults = {**first, **_CLAUSES, **last, **types}
     names = ("src", "dst", "m", "n", "src_stride", "dst_stride", *defaults)
     clauses = (*_CLAUSES, "atomic", "sub_block", "ub_split", "dst_type")
@@ -465,11 +467,7 @@ def _class(spec: OpSpec, first: Values, last: Values) -> type[FixOp]:
     return op_class(FixOp, spec, names, defaults, _EXTRA, plain, FRONT_COLUMNS)
 
 
-FIX_CLASSES: tuple[type[FixOp], ...] = (
-    _class(MTE_L0C_GM, {"sid": 0, "l2_cache_ctrl": 0}, {"atomic": None}),
-    _class(MTE_L0C_L1, {}, {}),
-    _class(MTE_L0C_UB, {"sub_block": 0, "ub_split": ""}, {}),
-)
+FIX_CLASSES: tuple[type[FixOp], ...] = tuple(map(_class, WRITE_BACKS))
 """Op classes in the order of the rows."""
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tb.isa.dtypes import Ptr, element_bytes
-from tb.isa.nz.table import C0_BYTES, MODES, MTE_GM_L1_FRAC
+from tb.isa.nz.table import C0_BYTES, MODES, REPACKS
 from tb.isa.op import Op, Values, code_of, element_log2, op_class
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ else:
 
 
 class NzOp(_Values):
-    """``pto.mte_gm_l1_frac``: matrices from GM to NZ fractals in L1.
+    """Matrices from GM to NZ fractals in L1.
 
     Source strides are bytes, destination strides 32-byte blocks. ``mode`` is given as a keyword and
     is its code; a ``src_outer_stride`` that the clause leaves out is given as None and is 0.
@@ -80,14 +80,14 @@ _NAMES = (
     "dst_loop2_stride", "dst_loop3_stride", "dst_loop4_stride",
 )  # fmt: skip
 
-if TYPE_CHECKING:
-    from tb.isa.operands import MteGmL1Frac as MteGmL1Frac
-else:
-    MteGmL1Frac = op_class(
-        NzOp,
-        MTE_GM_L1_FRAC,
-        (*_NAMES, *_DEFAULTS),
-        _DEFAULTS,
-        {"src_outer_stride_given": 0},
+NZ_CLASSES: tuple[type[NzOp], ...] = tuple(
+    op_class(
+        NzOp, row, (*_NAMES, *_DEFAULTS), _DEFAULTS, {"src_outer_stride_given": 0},
         ("mode", "src_outer_stride"),
     )
+    for row in REPACKS
+)  # fmt: skip
+"""Op classes in the order of the rows."""
+
+if TYPE_CHECKING:
+    from tb.isa.operands import MteGmL1Frac as MteGmL1Frac

@@ -10,16 +10,16 @@ from collections.abc import Callable
 
 from tb.isa.dtypes import ELEMENT_BYTES
 from tb.isa.footprint import destination, row_overlap, source
-from tb.isa.nz.op import MteGmL1Frac
-from tb.isa.nz.table import C0_BYTES, MAX_D, MAX_GROUPS, MAX_N, MTE_GM_L1_FRAC, SMALL_C0
+from tb.isa.nz.op import NzOp
+from tb.isa.nz.table import C0_BYTES, MAX_D, MAX_GROUPS, MAX_N, SMALL_C0
 from tb.isa.rule import Breach, Rule, not_multiple, operands_fit, reaches
 from tb.isa.spaces import SIZES
 
-DPredicate = Callable[[MteGmL1Frac], "str | None"]
-SPredicate = Callable[[MteGmL1Frac], "str | None"]
+DPredicate = Callable[[NzOp], "str | None"]
+SPredicate = Callable[[NzOp], "str | None"]
 
 
-def l01(op: MteGmL1Frac) -> str | None:
+def l01(op: NzOp) -> str | None:
     """Source in gm, destination in l1, element sizes equal and 1, 2 or 4."""
     for role, pointer, space in (
         ("source", op.src_type, op.spec.source),
@@ -35,14 +35,14 @@ def l01(op: MteGmL1Frac) -> str | None:
     return None
 
 
-def l03(desc: MteGmL1Frac) -> str | None:
+def l03(desc: NzOp) -> str | None:
     """Fields fit their widths, and the counts their maxima."""
     values = {
         operand.field: getattr(desc, operand.field)
-        for operand in MTE_GM_L1_FRAC.operands
+        for operand in desc.spec.operands
         if operand.bits is not None
     }
-    message = operands_fit(MTE_GM_L1_FRAC, values)
+    message = operands_fit(desc.spec, values)
     if message:
         return message
     for name, value, most in (
@@ -55,24 +55,24 @@ def l03(desc: MteGmL1Frac) -> str | None:
     return None
 
 
-def l04(desc: MteGmL1Frac) -> str | None:
+def l04(desc: NzOp) -> str | None:
     """There is at least one group."""
     return None if desc.group_count else Breach("group_count is 0", "at least 1")
 
 
-def l05(desc: MteGmL1Frac) -> str | None:
+def l05(desc: NzOp) -> str | None:
     """Small-C0 mode has at most four channels."""
     if desc.small_c0 and desc.d_value > SMALL_C0:
         return Breach(f"d_value is {desc.d_value} in small-C0 mode", f"at most {SMALL_C0}")
     return None
 
 
-def l06(desc: MteGmL1Frac) -> str | None:
+def l06(desc: NzOp) -> str | None:
     """The destination is a multiple of 32."""
     return not_multiple("L1 address", desc.loc_addr, C0_BYTES)
 
 
-def l07(desc: MteGmL1Frac) -> str | None:
+def l07(desc: NzOp) -> str | None:
     """Destination strides that are used are not zero."""
     used = []
     if not desc.small_c0:
@@ -87,7 +87,7 @@ def l07(desc: MteGmL1Frac) -> str | None:
     return None
 
 
-def l08(desc: MteGmL1Frac) -> str | None:
+def l08(desc: NzOp) -> str | None:
     """All bytes read lie in gm, all bytes written, zero fill included, in l1."""
     if desc.is_nop:
         return None
@@ -98,7 +98,7 @@ def l08(desc: MteGmL1Frac) -> str | None:
     return None
 
 
-def l09(desc: MteGmL1Frac) -> str | None:
+def l09(desc: NzOp) -> str | None:
     """No destination byte is generated twice."""
     if not desc.is_nop and row_overlap(destination(desc)):
         return "blocks of the destination overlap: the result is undefined"

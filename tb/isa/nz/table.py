@@ -74,3 +74,6 @@ MTE_GM_L1_FRAC = OpSpec(
     d_rules=(3, 4, 5, 6, 7, 8),
     doc="row- or column-major matrices from GM to NZ fractals in L1",
 )
+
+REPACKS: tuple[OpSpec, ...] = (MTE_GM_L1_FRAC,)
+"""Rows of the family."""

@@ -30,7 +30,7 @@ from tb.isa.dma.op import DmaOp, MteGmUb, MteUbGm
 from tb.isa.dma.rules import PAD_TYPE
 from tb.isa.dma.table import MAX_LOOPS
 from tb.isa.dtypes import ELEMENT_BYTES
-from tb.isa.fill.op import RawFillL1
+from tb.isa.fill.op import FillOp
 from tb.isa.fix import rules as fix_rules
 from tb.isa.fix.op import FixOp, MteL0cGm
 from tb.isa.fix.rules import PARAMETER_RULE
@@ -290,7 +290,7 @@ def _d_undecided(
         return ()
     made: dict[str, tuple[Op, dict[Rule, Any]]] = {}
     # An address is the sum of two operands of a fill: either may bring it to a block.
-    parts = (op.dst, op.byte_offset) if isinstance(op, RawFillL1) else ()
+    parts = (op.dst, op.byte_offset) if isinstance(op, FillOp) else ()
     for rule in rules:
         if rule.name == "RF-L03" and any(map(has_unknown, parts)):
             continue
@@ -356,7 +356,7 @@ def t_broken(desc: Op) -> tuple[Violation, ...]:
     """Returns the T rules that a legal op breaks."""
     found: tuple[Violation, ...] = ()
     if not desc.is_nop:
-        if isinstance(desc, BurstOp | L0Load | RawFillL1):
+        if isinstance(desc, BurstOp | L0Load | FillOp):
             found = t_violations(desc)
         else:
             found = _overlaps(desc)
