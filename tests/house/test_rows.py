@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from types import ModuleType
+from typing import Any
 
 import pytest
 
+from scoreboards.model import dma
 from tb.common.paths import ROOT
-from tb.isa.ops import LEGACY_FORMS, OPS, TEXT_FORMS
+from tb.explain import layouts, maps
+from tb.isa import nest, rules
+from tb.isa.lower import OP_CLASSES
+from tb.isa.ops import LAYOUTS, LEGACY_FORMS, OPS, TEXT_FORMS
+from tb.regress.plan import spec
 
 ROOMS = ("tb", "sequences", "scoreboards")
 
@@ -104,3 +111,23 @@ def test_an_identity_is_found(line: str) -> None:
 )
 def test_a_property_is_none(line: str) -> None:
     assert list(identities(line)) == []
+
+
+TABLES = (
+    *(
+        (nest, "NESTS", LAYOUTS),
+        (rules, "_FAMILIES", {*LAYOUTS} - {"burst"}),
+        (maps, "MAPS", LAYOUTS),
+    ),
+    *((layouts, "LAYOUTS", LAYOUTS), (spec, "FILES", {row.rules for row in OPS.values()})),
+    (dma, "_ISSUE", OP_CLASSES.values()),
+)
+"""Tables with an entry for each family, rule family or op: module, name, and the keys. Rules of a burst copy are by its row."""
+
+
+@pytest.mark.parametrize(("module", "name", "keys"), TABLES, ids=[row[1] for row in TABLES])
+def test_every_family_is_in_every_table(
+    module: ModuleType, name: str, keys: Collection[Any]
+) -> None:
+    lost = [key for key in keys if key not in getattr(module, name)]
+    assert not lost, f"{name} of {module.__file__} has no entry for {lost}"
