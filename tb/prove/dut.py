@@ -520,6 +520,6 @@ def prove_command(
     end = "FAIL" if result.broken else "UNDECIDED" if short else "BOUNDED"
     print(
         f"{end} {judged - len(result.broken)} of {judged} rules hold to depth "
-        f"{result.depth}{short}, which is not proof, {time.monotonic() - started:.0f} s"
+        f"{result.depth}{short}, which is not a proof, {time.monotonic() - started:.0f} s"
     )
     return 1 if result.broken else 3 if short else 0
