@@ -253,7 +253,7 @@ def test_how_far_a_survivor_comes_is_said_where_outputs_are_followed(
 ) -> None:
     passed = RunRecord(settings=RunSettings(), status="pass")
     monkeypatch.setattr(judge.Campaign, "run", lambda *_: passed)
-    monkeypatch.setattr(judge.Campaign, "told", lambda _: judge.Plain(frozenset(), after))
+    monkeypatch.setattr(judge.Campaign, "plain_run", lambda _: judge.Plain(frozenset(), after))
     campaign = judge.Campaign(mutants.Mutated((), (), FOLDER, ""), WIDTHS, (SEED,), 1)
     mutant = mutants.Mutant(1, "one", RAM, 1, "constant", ("m",), 0, 1, "2")
     stages = {judge.Stage(SEED, "legal"): judge.Plain(frozenset({1}), before)}
