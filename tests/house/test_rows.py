@@ -122,7 +122,8 @@ TABLES = (
     *((layouts, "LAYOUTS", LAYOUTS), (spec, "FILES", {row.rules for row in OPS.values()})),
     (dma, "_ISSUE", OP_CLASSES.values()),
 )
-"""Tables with an entry for each family, rule family or op: module, name, and the keys. Rules of a burst copy are by its row."""
+"""Tables with an entry for each family, rule family or op: module, name, and the keys. Rules of a
+burst copy are by its row."""
 
 
 @pytest.mark.parametrize(("module", "name", "keys"), TABLES, ids=[row[1] for row in TABLES])
