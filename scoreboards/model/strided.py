@@ -16,6 +16,7 @@ from scoreboards.model.registers import Registers
 from scoreboards.model.tail import filled
 from tb.isa.dma.legacy import CopyGmToUbuf, CopyUbufToGm
 from tb.isa.dma.op import DmaOp, Loop, MteGmUb, MteUbGm
+from tb.isa.dma.table import SOURCE_SIDE
 from tb.isa.dtypes import Ptr, element_bytes
 from tb.isa.footprint import Footprint, space_of
 from tb.isa.op import replace
@@ -32,7 +33,7 @@ _Steps = tuple[int, ...]
 def _sides(name: str, ub_sub: int) -> tuple[Any, ...]:
     """Returns of each side the values with its address and with its rows' step; both memories."""
     row = OPS[name]
-    sides = ("loc", "ext") if row.destination == "gm" else ("ext", "loc")
+    sides = ("ext", "loc") if SOURCE_SIDE[name] == "ext" else ("loc", "ext")
     spaces = (space_of(memory, ub_sub) for memory in (row.source, row.destination))
     return (*(f"{side}_addr" for side in sides), *(f"{side}_stride" for side in sides), *spaces)
 
