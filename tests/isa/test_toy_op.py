@@ -247,6 +247,39 @@ def test_the_model_moves_its_bytes(toy: str) -> None:
     assert (outcome.read, outcome.written) == (read, written)
 
 
+@contextmanager
+def inside_l1() -> Iterator[str]:
+    """Adds a strided copy with both sides in L1, as the guide does."""
+    before = own_modules()
+    for name in before:
+        del sys.modules[name]
+    try:
+        rows = import_module("tb.isa.dma.table")
+        row = rows.strided_row(
+            "mte_l1_l1", 203, "mte1", "l1", "l1", d_rules=(5, 6, 7, 12), doc="toy", unit=32
+        )
+        vars(rows)["STRIDED"] = (*rows.STRIDED, row)
+        rows.SOURCE_SIDE[row.name] = "ext"
+        yield str(row.name)
+    finally:
+        for name in own_modules():
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+def test_both_sides_of_a_strided_copy_fit_one_memory() -> None:
+    """Also where a side takes most of it: no address is negative, sides are disjoint."""
+    with inside_l1() as name:
+        generator = of("sequences.draw.traffic", "TrafficGenerator")(1, (name,))
+        broken, unpack = of("tb.isa.rules", "t_violations"), of("tb.isa.descriptor", "unpack")
+        count = 0
+        for block in generator.blocks(6000):
+            for words in block.pack():
+                assert not broken(unpack(words))
+                count += 1
+        assert count == 6000
+
+
 def test_the_toy_ops_are_removed() -> None:
     """The old modules are restored and have no toy op."""
     before, ops = own_modules(), of("tb.isa.ops", "OPS")
