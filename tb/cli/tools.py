@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from tb.cli import options as opt
+from tb.common.errors import PtoError
 
 
 def doctor(
@@ -20,6 +21,11 @@ def doctor(
 ) -> None:
     """List the tools found, their versions, and how to install what is missing."""
     if op:
+        if json:
+            raise PtoError(
+                "--json with --op", where="--json", legal="--json alone, or --op NAME alone",
+                remedy="leave one of them out",
+            )  # fmt: skip
         from tb.dut.op_places import op_command
 
         raise typer.Exit(op_command(op))
